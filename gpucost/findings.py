@@ -62,6 +62,30 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Phrase:
+    """A part of a message that is itself translated: a source text marked with `N_`, and what fills it."""
+
+    template: str
+    details: Mapping[str, str] = field(default_factory=dict)
+
+    def render(self, to: Translator) -> str:
+        """The phrase in the reader's language."""
+        return to.gettext(self.template).format(**self.details)
+
+
+Detail = str | Phrase | tuple[Phrase, ...]
+"""What fills a message: a text from the data as it stands, a phrase, or several phrases in a row."""
+
+
+def render_detail(detail: Detail, to: Translator) -> str:
+    """One detail in the reader's language; several phrases are separated by semicolons."""
+    if isinstance(detail, str):
+        return detail
+    phrases = (detail,) if isinstance(detail, Phrase) else detail
+    return "; ".join(phrase.render(to) for phrase in phrases)
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a finding stands. `row` counts data rows from 1; `line` is the physical line where the row starts."""
 
@@ -82,7 +106,7 @@ class Finding:
     rule: Rule
     column: str | None = None
     value: str | None = None
-    details: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, Detail] = field(default_factory=dict)
     file: int | None = None
     rows: Rows = field(default_factory=lambda: NO_ROWS)
     each_row: bool = False
@@ -109,7 +133,8 @@ class Finding:
 
     def _fill(self, template: str, to: Translator) -> str:
         value = to.gettext("(empty)") if self.value is None else visible(self.value)
-        return template.format(**{"value": value, "column": self.column or "", **self.details})
+        details = {name: render_detail(detail, to) for name, detail in self.details.items()}
+        return template.format(**{"value": value, "column": self.column or "", **details})
 
 
 @dataclass(frozen=True, slots=True)

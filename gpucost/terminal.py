@@ -1,0 +1,181 @@
+"""What people read on a terminal: tables without markup from the data, colour only on a terminal."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gpucost.cells import visible
+from gpucost.findings import Finding, Place, Rule, Severity
+from gpucost.language import N_, Translator
+from gpucost.sentences import SEVERITY_WORDS, STATUS_WORDS, comparability, figures, ranks_nothing, reason
+from gpucost.verdicts import Status
+
+if TYPE_CHECKING:
+    from gpucost.audit import AuditReport
+    from gpucost.conversion import Conversion
+    from gpucost.offers import PackageTable, Tariffs
+    from gpucost.review import Review
+
+SHOWN_FINDINGS = 30
+SHOWN_PASSES = 30
+WIDE = 140
+"""Columns where the output is no terminal: a pipe or a file wraps nothing of importance."""
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTICE: "dim"}
+_MARKS = {
+    Status.ACCEPTED: "✓",
+    Status.REJECTED: "⊘",
+    Status.FAILED: "✕",
+    Status.INVALID: "?",
+    Status.SETUP: "▸",
+}
+
+
+def _console(*, errors: bool = False) -> Console:
+    stream = sys.stderr if errors else sys.stdout
+    return Console(file=stream, width=None if stream.isatty() else WIDE, highlight=False, markup=False, emoji=False)
+
+
+def _table(headings: Iterable[str], rows: Iterable[Sequence[str | Text]], right: Sequence[int] = ()) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for position, heading in enumerate(headings):
+        table.add_column(Text(heading), justify="right" if position in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    return table
+
+
+def _heading(console: Console, text: str) -> None:
+    console.print()
+    console.print(Text(text, style="bold"))
+
+
+def print_review(review: "Review", to: Translator) -> None:
+    """A whole review: the files, the counts, what is wrong, the figures, the comparability."""
+    console, _ = _console(), to.gettext
+    for file in review.files:
+        console.print(
+            Text(
+                _("{name}: {rows} rows, {size} bytes, SHA-256 {sha256}").format(
+                    name=visible(file.name), rows=file.rows, size=file.size_bytes, sha256=file.sha256
+                )
+            )
+        )
+    console.print(Text("  ".join(f"{_MARKS[s]} {n} {_(STATUS_WORDS[s])}" for s, n in review.counts.items())))
+    _print_findings(console, review, to)
+    _print_passes(console, review, to)
+    if review.variants:
+        _heading(console, _("Variants"))
+        headings = (_("experiment"), _("variant"), _("phase"), _("figures, raw durations of accepted passes"))
+        console.print(
+            _table(
+                headings,
+                [
+                    (visible(v.experiment_id), visible(v.variant_id), visible(v.phase), figures(v, to))
+                    for v in review.variants
+                ],
+            )
+        )
+    for verdict in review.experiments:
+        _heading(console, _("Experiment {name}").format(name=visible(verdict.experiment_id)))
+        console.print(Text(comparability(review, verdict, to)))
+        ranking = review.ranking(verdict.experiment_id)
+        if ranking:
+            shown = ", ".join(
+                _("{variant} {median} s (n = {n})").format(
+                    variant=visible(v.variant_id), median=v.median_seconds, n=len(v.accepted_rows)
+                )
+                for v in ranking
+            )
+            console.print(Text(_("warm medians, the shortest first: {ranking}").format(ranking=shown)))
+        elif verdict.comparable:
+            console.print(Text(ranks_nothing(review, verdict, to) or ""))
+
+
+def place_text(place: Place, column: str | None, to: Translator) -> str:
+    """A place in words: file, row, line and column, as far as they apply."""
+    parts = [visible(place.file)] if place.file else []
+    if place.row is not None:
+        parts.append(to.gettext("row {row}").format(row=place.row))
+    if place.line is not None:
+        parts.append(to.gettext("line {line}").format(line=place.line))
+    if column:
+        parts.append(column)
+    return ", ".join(parts)
+
+
+def _print_findings(console: Console, review: "Review", to: Translator) -> None:
+    _ = to.gettext
+    if not review.findings:
+        return
+    counts = ", ".join(f"{count} × {_(SEVERITY_WORDS[s])}" for s, count in review.finding_counts.items() if count)
+    _heading(console, _("Findings: {counts}").format(counts=counts))
+    ordered = sorted(review.findings, key=lambda finding: finding.severity.rank)
+    rows = [_finding_row(finding, review, to) for finding in ordered[:SHOWN_FINDINGS]]
+    console.print(_table((_("severity"), _("code"), _("where"), _("what, and what to do")), rows))
+    left = len(ordered) - len(rows)
+    if left:
+        console.print(Text(_("… and {count} more causes; `--json` holds every finding.").format(count=left)))
+
+
+def _finding_row(finding: Finding, review: "Review", to: Translator) -> tuple[str | Text, ...]:
+    place = next(review.locator.places(finding))
+    where = place_text(place, finding.column, to)
+    more = finding.places_count - 1
+    if more:
+        where += " " + to.ngettext("(and {count} more row)", "(and {count} more rows)", more).format(count=more)
+    severity = Text(to.gettext(SEVERITY_WORDS[finding.severity]), style=_STYLES[finding.severity])
+    return severity, finding.rule.code, where, f"{finding.message(to)} {finding.remedy(to)}"
+
+
+def _print_passes(console: Console, review: "Review", to: Translator) -> None:
+    _ = to.gettext
+    wanted = [row for row, s in enumerate(review.statuses.tolist()) if s not in (Status.ACCEPTED, Status.SETUP)]
+    if not wanted:
+        return
+    _heading(console, _("Passes that are not accepted"))
+    rows = []
+    for row in wanted[:SHOWN_PASSES]:
+        status = Status(review.statuses[row])
+        table = review.table
+        name = " / ".join(visible(table.text(row, n), 60) for n in ("experiment_id", "variant_id", "phase", "run_index"))
+        where = place_text(
+            Place(review.files[table.files[row]].name, int(table.row_numbers[row]), int(table.line_numbers[row])),
+            None, to,
+        )  # fmt: skip
+        rows.append((f"{_MARKS[status]} {_(STATUS_WORDS[status])}", where, name, reason(review, row, to)))
+    console.print(_table((_("status"), _("where"), _("pass"), _("why")), rows))
+    if len(wanted) > len(rows):
+        console.print(Text(_("… and {count} more rows.").format(count=len(wanted) - len(rows))))
+
+
+def print_rules(rules: Iterable[Rule], to: Translator) -> None:
+    """The catalogue of rules."""
+    _ = to.gettext
+    rows = [
+        (Text(_(SEVERITY_WORDS[rule.severity]), style=_STYLES[rule.severity]), rule.code, rule.section, _(rule.title))
+        for rule in rules
+    ]
+    _console().print(_table((_("severity"), _("code"), _("section"), _("rule")), rows))
+
+
+def print_environment(observed: dict[str, Any], to: Translator) -> None:
+    """What was observed of this machine; what could not be is said so."""
+    nothing = to.gettext("not observed")
+    rows = []
+    for name, value in observed.items():
+        if isinstance(value, dict):
+            shown = ", ".join(f"{key} {entry or '–'}" for key, entry in value.items())
+        elif isinstance(value, list):
+            shown = ", ".join(str(entry) for entry in value)
+        else:
+            shown = "" if value is None else str(value)
+        rows.append((name, shown or nothing))
+    _console().print(_table((to.gettext("what"), to.gettext("observed")), rows))
+
+
+NOTHING_PROJECTED = N_("Whole packages only: nothing is cut into hours, and no throughput is projected over a rental.")
