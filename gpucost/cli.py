@@ -5,6 +5,7 @@ done, with one message on standard error. Each command imports only what it need
 """
 
 import argparse
+import gc
 import gettext
 import os
 import sys
@@ -197,6 +198,9 @@ def _template(options: argparse.Namespace, to: Translator) -> int:
 
 
 def _check(options: argparse.Namespace, to: Translator) -> int:
+    # A review makes many small objects and no cycles: the collector would walk them again and again for nothing,
+    # and the process ends with the command.
+    gc.disable()
     from gpucost.folder import RunFolder
     from gpucost.offers import read_tariffs
     from gpucost.review import Source, review

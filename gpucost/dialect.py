@@ -118,10 +118,9 @@ def _cells(line: str, delimiter: str) -> int:
 
 def _line_ends(data: bytes, encoding: str) -> frozenset[str]:
     if encoding.startswith(("utf-16", "utf-32")):
-        text = data.decode(encoding, "replace")
-        counts = {"\r\n": text.count("\r\n"), "\r": text.count("\r"), "\n": text.count("\n")}
-    else:
-        counts = {"\r\n": data.count(b"\r\n"), "\r": data.count(b"\r"), "\n": data.count(b"\n")}
-    pairs = counts["\r\n"]
-    alone = {"\r\n": pairs, "\r": counts["\r"] - pairs, "\n": counts["\n"] - pairs}
+        data = data.decode(encoding, "replace").encode()
+    returns = data.count(b"\r")
+    pairs = data.count(b"\r\n") if returns else 0
+    newlines = data.count(b"\n")
+    alone = {"\r\n": pairs, "\r": returns - pairs, "\n": newlines - pairs}
     return frozenset(end for end, count in alone.items() if count > 0)

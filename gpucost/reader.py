@@ -57,10 +57,10 @@ def _read(data: bytes, dialect: Dialect) -> tuple[Table, list[Finding]]:
     if refusal := _refusal(data, dialect):
         return empty_table(), [refusal]
     rows = _Rows(data)
-    try:
-        header, line = next(rows.records)
-    except StopIteration:
+    first = rows.header()
+    if first is None:
         return empty_table(), [_about_file(rules.FILE_EMPTY)]
+    header, line = first
     if isinstance(header, _Broken):
         return empty_table(), [_unclosed_quote(header, data)]
     if mismatch := _header_mismatch(header, line, dialect):
@@ -160,34 +160,28 @@ class _Rows:
 
     def __init__(self, data: bytes) -> None:
         csv.field_size_limit(LARGEST_CELL)  # the module's own default, 131,072 characters, refuses a long note
+        # newline="" keeps the line ends inside quoted cells, and reads CR, LF and CRLF all as line ends.
+        self._reader = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", newline=""), strict=True)
         self._data = data
-        self.records = self._records()
         self.findings: list[Finding] = []
         self.blank_lines: list[int] = []
         self.count = 0
-        self.multiline: list[int] = []
         self._lines: list[int] = []
         self._unreadable: dict[int, UnreadableRow] = {}
 
-    def _records(self) -> Iterator[tuple[list[str] | _Broken, int]]:
-        # newline="" keeps the line ends inside quoted cells, and reads CR, LF and CRLF all as line ends.
-        reader = csv.reader(io.TextIOWrapper(io.BytesIO(self._data), "utf-8-sig", newline=""), strict=True)
-        line = 0
-        while True:
-            first = line + 1
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                line = reader.line_num
-                yield _Broken(first, line, at_end="end of data" in str(error)), first
-                continue
-            line = reader.line_num
-            if row:
-                yield row, first
-            else:
-                self.blank_lines.append(first)
+    def header(self) -> "tuple[list[str] | _Broken, int] | None":
+        """The first record that is no blank line, and the physical line where it starts; None in an empty file."""
+        while (first := self._reader.line_num + 1) and (record := self._next(first)) is not None:
+            if record:
+                return record, first
+            self.blank_lines.append(first)
+        return None
+
+    def _next(self, first: int) -> "list[str] | _Broken | None":
+        try:
+            return next(self._reader, None)
+        except csv.Error as error:
+            return _Broken(first, self._reader.line_num, at_end="end of data" in str(error))
 
     def table(self) -> Table:
         """The table of all records after the header."""
@@ -219,32 +213,41 @@ class _Rows:
 
     def _readable(self) -> Iterator[list[str]]:
         """Every row as 38 cells; those of an unreadable row are empty here and kept beside the table."""
-        lines, blank = self._lines, [""] * WIDTH
-        for record, line in self.records:
-            position = len(lines)
-            if isinstance(record, _Broken):
-                if record.at_end or record.last > record.first:
-                    self.findings.append(_unclosed_quote(record, self._data))
-                    return
-                self._set_aside(position, rules.ROW_QUOTES, (self._line_text(line),))
-                record = blank
-            elif len(record) != WIDTH:
-                self._set_aside(position, rules.ROW_CELL_COUNT, tuple(record), count=str(len(record)))
-                record = blank
-            elif record[0] == NAMES[0] and tuple(record) == NAMES:
-                self._set_aside(position, rules.ROW_HEADER_AGAIN, tuple(record))
-                record = blank
+        lines, reader, read = self._lines, self._reader, self._next
+        while True:
+            line = reader.line_num + 1
+            record = read(line)
+            if record is None:
+                return
+            if isinstance(record, _Broken) and (record.at_end or record.last > record.first):
+                self.findings.append(_unclosed_quote(record, self._data))
+                return
+            if not record:
+                self.blank_lines.append(line)
+                continue
+            if isinstance(record, _Broken) or len(record) != WIDTH or record[0] == NAMES[0]:
+                record = self._examined(record, line)
             lines.append(line)
             yield record
 
-    def _set_aside(self, position: int, rule: Rule, cells: tuple[str, ...], **details: str) -> None:
+    def _examined(self, record: "list[str] | _Broken", line: int) -> list[str]:
+        """The cells of an unusual record: its own where it is a row after all, empty ones where it is set aside."""
+        if isinstance(record, _Broken):
+            self._set_aside(rules.ROW_QUOTES, (line_texts(self._data, line, line),))
+        elif len(record) != WIDTH:
+            self._set_aside(rules.ROW_CELL_COUNT, tuple(record), count=str(len(record)))
+        elif tuple(record) == NAMES:
+            self._set_aside(rules.ROW_HEADER_AGAIN, tuple(record))
+        else:
+            return record
+        return [""] * WIDTH
+
+    def _set_aside(self, rule: Rule, cells: tuple[str, ...], **details: str) -> None:
+        position = len(self._lines)
         self._unreadable[position] = UnreadableRow(cells)
         self.findings.append(
             Finding(rule=rule, rows=np.array([position], np.int64), each_row=True, file=0, details=details)
         )
-
-    def _line_text(self, line: int) -> str:
-        return line_texts(self._data, line, line)
 
 
 def line_texts(data: bytes, first: int, last: int) -> str:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gpucost.cells import Cell, Fault
+from gpucost.cells import Cell, parse_cells
 from gpucost.columns import BY_NAME, NAMES, Column
 from gpucost.findings import NO_ROWS, Rows
 
@@ -37,7 +37,7 @@ class CodedColumn:
     @cached_property
     def cells(self) -> list[Cell]:
         """The parsed cell of each distinct text."""
-        return [self.column.parse(text) for text in self.texts]
+        return parse_cells(self.texts, self.column.cell_type, money=self.column.is_money)
 
     @cached_property
     def recorded(self) -> npt.NDArray[np.bool_]:

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpucost.cells import SPREADSHEET_NUMBER, CellType, invisible_characters, visible
+from gpucost.cells import (
+    SPREADSHEET_NUMBER,
+    CellType,
+    invisible_characters,
+    named_character,
+    skeleton,
+    visible,
+)
 from gpucost.columns import COLUMNS
 from gpucost.findings import Detail, Finding, Phrase, Rule, Scope, Severity
 from gpucost.language import N_
@@ -19,11 +26,6 @@ from gpucost.verdicts import COLD, LOAD, WARM
 
 IDENTIFIERS = tuple(column.name for column in COLUMNS if column.cell_type is CellType.IDENTIFIER)
 
-_TWINS = str.maketrans(
-    # Cyrillic and Greek letters that a reader takes for the Latin one beneath them (Unicode, confusables).
-    "аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρυικ",
-    "aeopcyxijshdqwABEKMHOPCTYXIJSGABEZHIKMNOPTYXoavpuik",
-)
 _DATES = re.compile(
     r"\d{1,2}/\d{1,2}/\d{2,4}([ T]\d{1,2}:\d{2}(:\d{2})?)?|\d{4}/\d{1,2}/\d{1,2}"
     r"|(\d{1,2}[-. ])?(jan|feb|fe[vb]r?|fév|févr|mar|mars|apr|avr|may|mai|jun|juin|jul|juil|aug|août|aou|sep|sept|oct"
@@ -39,12 +41,6 @@ class IdentifierRule(Rule):
     None where all is well; `others` are the column's distinct texts, by what a reader would take them for."""
 
     examine: Callable[[str, str, Mapping[str, Sequence[str]]], Mapping[str, Detail] | None]
-
-
-def skeleton(text: str) -> str:
-    """What a reader takes a text for: look-alike letters, invisible characters and outer spaces removed."""
-    folded = unicodedata.normalize("NFKC", text).translate(_TWINS)
-    return "".join(c for c in folded if c not in invisible_characters(folded)).strip().replace("\u00a0", " ")
 
 
 def examine_identifiers(rule: IdentifierRule, table: Table) -> Iterator[Finding]:
@@ -75,11 +71,6 @@ def _outer_space(_name: str, text: str, _others: Mapping[str, Sequence[str]]) ->
 def _invisible(_name: str, text: str, _others: Mapping[str, Sequence[str]]) -> Mapping[str, Detail] | None:
     found = [c for c in invisible_characters(text.strip(" \t")) if c != "\0"]
     return {"characters": ", ".join(named_character(c) for c in found)} if found else None
-
-
-def named_character(character: str) -> str:
-    """A character by its code point and its Unicode name."""
-    return f"U+{ord(character):04X} {unicodedata.name(character, '')}".strip()
 
 
 def _look_alike(_name: str, text: str, others: Mapping[str, Sequence[str]]) -> Mapping[str, Detail] | None:

@@ -68,6 +68,12 @@ def _empty_identity(cells: Cells) -> Iterator[Problem]:
             yield Problem(name)
 
 
+def _unidentified(table: Table) -> Rows:
+    """The readable rows that lack a part of their identity."""
+    whole = np.logical_and.reduce([table[name].recorded for name in IDENTITY])
+    return np.flatnonzero(~whole & table.readable)
+
+
 def _days(cells: Cells) -> Iterator[Problem]:
     days = cells.integer("duration_days")
     if days is not None and days not in PACKAGE_DAYS:
@@ -306,6 +312,7 @@ PASS_RULES: tuple[RowRule, ...] = (
         N_("A pass without identity"),
         N_("`{column}` is empty: a pass is identified by its experiment, variant, phase and run."),
         N_("Fill `{column}` from the protocol or the log of the run."),
+        suspects=_unidentified,
     ),
     _error(
         "package-days", "5", ("duration_days",), _days,
