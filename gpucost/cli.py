@@ -290,11 +290,11 @@ def _packages(options: argparse.Namespace, to: Translator) -> int:
         _print_json({"packages": [package.to_json() for package in table.packages]})
         from gpucost.terminal import print_refusals
 
-        print_refusals(table, tariffs, to)
+        print_refusals(table, to)
     else:
         from gpucost.terminal import print_packages
 
-        print_packages(table, tariffs, options.days, options.accepted_results, to)
+        print_packages(table, options.days, options.accepted_results, to)
     return table.exit_status
 
 

@@ -18,7 +18,7 @@ from gpucost.verdicts import Status
 if TYPE_CHECKING:
     from gpucost.audit import AuditReport
     from gpucost.conversion import Conversion
-    from gpucost.offers import PackageTable, Tariffs
+    from gpucost.offers import PackageTable
     from gpucost.review import Review
 
 SHOWN_FINDINGS = 30
@@ -179,3 +179,47 @@ def print_environment(observed: dict[str, Any], to: Translator) -> None:
 
 
 NOTHING_PROJECTED = N_("Whole packages only: nothing is cut into hours, and no throughput is projected over a rental.")
+
+
+def print_packages(
+    table: "PackageTable", days: int | None, accepted_results: int | None, to: Translator
+) -> None:
+    """Whole packages, the price first; a cost per accepted result only where a quantity was given."""
+    from gpucost.offers import SAME_QUANTITY
+
+    console, _ = _console(), to.gettext
+    if table.tariffs.is_example:
+        console.print(Text(_("These prices are an example, and nobody's offer."), style="bold"))
+    headings = [
+        _("provider"), _("GPU"), _("GPUs per lot"), _("days"), _("lots"), _("GPUs billed"), _("whole package, US cents"),
+    ]  # fmt: skip
+    rows = []
+    for package in table.packages:
+        offer = package.price.offer
+        row = [
+            visible(offer.provider), visible(offer.gpu_model), str(offer.gpus_per_lot),
+            str(package.price.duration_days), str(package.lots), str(package.gpus), str(package.total_usd_minor),
+        ]  # fmt: skip
+        if accepted_results is not None:
+            row += [str(package.accepted_results), package.usd_minor_per_accepted_result or "–"]
+        rows.append(row)
+    if accepted_results is not None:
+        headings += [_("accepted results (typed)"), _("US cents per accepted result")]
+    if rows:
+        console.print(_table(headings, rows, right=range(2, len(headings))))
+    if accepted_results is not None and days is None and rows:
+        console.print(Text(_(SAME_QUANTITY)))
+    console.print(Text(_(NOTHING_PROJECTED)))
+    print_refusals(table, to)
+
+
+def print_refusals(table: "PackageTable", to: Translator) -> None:
+    """What could not be priced, and why, on standard error."""
+    console = _console(errors=True)
+    for finding in table.findings:
+        where = place_text(Place(None, finding.row, finding.line), finding.column, to)
+        severity = to.gettext(SEVERITY_WORDS[finding.severity])
+        console.print(
+            Text(f"{severity}{f' ({where})' if where else ''}: {finding.message(to)} {finding.remedy(to)}"),
+            style=_STYLES[finding.severity],
+        )
