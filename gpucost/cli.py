@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import NoReturn
 
 from gpucost.columns import HEADER
-from gpucost.language import CATALOGUES, LANGUAGES, Language, N_, Translator, choose_language, system_language, translator
+from gpucost.language import (
+    CATALOGUES,
+    LANGUAGES,
+    N_,
+    Language,
+    Translator,
+    choose_language,
+    system_language,
+    translator,
+)
 
 DONE, FOUND, IMPOSSIBLE = 0, 1, 2
 
@@ -84,7 +93,12 @@ def _parser(to: Translator) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title=_("commands"), metavar=_("COMMAND"), required=True)
 
     def command(
-        name: str, run: Callable[[argparse.Namespace, Translator], int], help_text: str, example: str, *, json: bool = True
+        name: str,
+        run: Callable[[argparse.Namespace, Translator], int],
+        help_text: str,
+        example: str,
+        *,
+        json: bool = True,
     ) -> argparse.ArgumentParser:
         made = commands.add_parser(
             name,
@@ -96,7 +110,9 @@ def _parser(to: Translator) -> argparse.ArgumentParser:
         made.set_defaults(command=run)
         return made
 
-    made = command("template", _template, _("print the headers-only CSV"), "gpucost template -o results.csv", json=False)
+    made = command(
+        "template", _template, _("print the headers-only CSV"), "gpucost template -o results.csv", json=False
+    )
     made.add_argument("-o", "--output", metavar=_("FILE"), help=_("write it to this new file"))
 
     made = command(
@@ -125,7 +141,9 @@ def _parser(to: Translator) -> argparse.ArgumentParser:
     made.add_argument("--threshold", type=_decimal, help=_("the value to reach; equal is enough"))
     made.add_argument("--tolerance", type=_decimal, help=_("largest drop against the reference value"))
     made.add_argument("--reference-value", type=_decimal, help=_("the value that the tolerance is measured from"))
-    made.add_argument("--not-in", metavar=_("FILE"), help=_("training or tuning split that must share no ID and no text"))
+    made.add_argument(
+        "--not-in", metavar=_("FILE"), help=_("training or tuning split that must share no ID and no text")
+    )
 
     made = command(
         "packages", _packages, _("whole packages of 3, 7 or 30 days by offer, in exact cents; nothing is projected"),
@@ -137,7 +155,7 @@ def _parser(to: Translator) -> argparse.ArgumentParser:
     made.add_argument("--lots", type=_positive, default=1, help=_("how many lots (default: 1)"))
     made.add_argument(
         "--accepted-results", type=_count, metavar="N",
-        help=_("distinct corpora accepted over the period; without --days the same quantity stands beside each package"),
+        help=_("distinct corpora accepted over one period; without --days the same one stands beside each package"),
     )  # fmt: skip
 
     command("rules", _rules, _("list every rule, with its code, severity and section"), "gpucost rules --json")
@@ -151,19 +169,25 @@ def _decimal(text: str) -> Decimal:
     except InvalidOperation:
         value = Decimal("nan")
     if not value.is_finite():
-        raise argparse.ArgumentTypeError(_translate(N_("{value} is not a decimal number such as 0.9")).format(value=text))
+        raise argparse.ArgumentTypeError(
+            _translate(N_("{value} is not a decimal number such as 0.9")).format(value=text)
+        )
     return value
 
 
 def _positive(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(_translate(N_("{value} is not a whole number of 1 or more")).format(value=text))
+        raise argparse.ArgumentTypeError(
+            _translate(N_("{value} is not a whole number of 1 or more")).format(value=text)
+        )
     return int(text)
 
 
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(_translate(N_("{value} is not a whole number of 0 or more")).format(value=text))
+        raise argparse.ArgumentTypeError(
+            _translate(N_("{value} is not a whole number of 0 or more")).format(value=text)
+        )
     return int(text)
 
 
@@ -191,7 +215,9 @@ def _template(options: argparse.Namespace, to: Translator) -> int:
         with Path(options.output).open("x", encoding="utf-8", newline="") as file:
             file.write(HEADER + "\n")
     except FileExistsError:
-        raise Impossible(to.gettext("{path} exists already; it was left as it is").format(path=options.output)) from None
+        raise Impossible(
+            to.gettext("{path} exists already; it was left as it is").format(path=options.output)
+        ) from None
     except OSError as error:
         raise Impossible(_cannot_open(options.output, error, to)) from None
     return DONE
@@ -234,7 +260,9 @@ def _convert(options: argparse.Namespace, to: Translator) -> int:
     source, target = Path(options.path), Path(options.output)
     data = _read(source, to)
     if target.exists() and target.samefile(source):
-        raise Impossible(to.gettext("{path} is the input itself; the original is never overwritten").format(path=target))
+        raise Impossible(
+            to.gettext("{path} is the input itself; the original is never overwritten").format(path=target)
+        )
     done = convert(source.name, data)
     if done.canonical is not None:
         try:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 Language = Literal["fr", "en"]
 LANGUAGES: tuple[Language, ...] = ("fr", "en")
@@ -53,7 +53,7 @@ def choose_language(tags: Iterable[str | None]) -> Language:
     for tag in tags:
         primary = (tag or "").replace("_", "-").split("-")[0].lower()
         if primary in LANGUAGES:
-            return cast(Language, primary)
+            return primary
     return "en"
 
 

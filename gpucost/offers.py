@@ -14,12 +14,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from gpucost.cells import CellType, invisible_characters, parse_cell, visible
+from gpucost.cells import CellType, invisible_characters, parse_cell, skeleton, visible
 from gpucost.columns import PACKAGE_DAYS
 from gpucost.findings import Detail, Finding, Phrase, Rule, Severity
 from gpucost.language import N_
 from gpucost.rules import tariffs as rules
-from gpucost.rules.identifiers import skeleton
 from gpucost.tariff_csv import TARIFF_NAMES, TariffLine, separate, write_tariffs
 
 __all__ = [
@@ -162,9 +161,7 @@ class _ReadRow:
             self.say(rules.TARIFF_NAME_INVISIBLE, column, text)
         return text
 
-    def _integer(
-        self, column: str, rule: Rule, allowed: Callable[[int], bool], *, money: bool = False
-    ) -> int | None:
+    def _integer(self, column: str, rule: Rule, allowed: Callable[[int], bool], *, money: bool = False) -> int | None:
         text = self._cell(column)
         if text is None:
             return None
@@ -358,9 +355,7 @@ def _offered(tariffs: Tariffs, gpu: str) -> Phrase:
     )
 
 
-def matching_offers(
-    tariffs: Tariffs, gpu_model: str, days: int, lots: int, total_usd_minor: int
-) -> tuple[Offer, ...]:
+def matching_offers(tariffs: Tariffs, gpu_model: str, days: int, lots: int, total_usd_minor: int) -> tuple[Offer, ...]:
     """The offers that a package may have been bought from: same model and days, and the price of all its lots.
 
     A price agrees with the tariff where there is one; a quantity belongs to an offer only where there is exactly one.

@@ -38,9 +38,17 @@ class Metric:
 def _metrics() -> dict[str, Metric]:
     zero, one = Decimal(0), Decimal(1)
     more, less = Direction.MORE_IS_BETTER, Direction.LESS_IS_BETTER
-    fractions = (
-        "macro-f1 micro-f1 weighted-f1 accuracy balanced-accuracy precision recall exact-match roc-auc".split()
-    )
+    fractions = [
+        "macro-f1",
+        "micro-f1",
+        "weighted-f1",
+        "accuracy",
+        "balanced-accuracy",
+        "precision",
+        "recall",
+        "exact-match",
+        "roc-auc",
+    ]
     known = [Metric(name, more, zero, one) for name in fractions]
     known += [Metric(name, more, -one, one) for name in ("mcc", "cohen-kappa")]
     known += [Metric(name, less, zero, one) for name in ("error-rate", "hamming-loss")]

@@ -200,9 +200,7 @@ def _reader_findings(raw: Sequence[RawFile]) -> Iterator[Finding]:
             yield replace(finding, file=position, rows=finding.rows + offset)
 
 
-def _outputs(
-    sources: Sequence[Source], raw: Sequence[RawFile]
-) -> tuple[dict[int, PassEvidence], list[Finding]]:
+def _outputs(sources: Sequence[Source], raw: Sequence[RawFile]) -> tuple[dict[int, PassEvidence], list[Finding]]:
     evidence: dict[int, PassEvidence] = {}
     findings: list[Finding] = []
     for position, (source, file, offset) in enumerate(zip(sources, raw, _offsets(raw), strict=False)):
@@ -255,4 +253,3 @@ def _placed(finding: Finding, table: Table) -> Finding:
         return finding
     files = np.unique(table.files[finding.rows])
     return replace(finding, file=int(files[0])) if len(files) == 1 else finding
-

@@ -26,10 +26,10 @@ FRENCH_SUFFIX = "-fr-not-canonical"
 
 _BLANK = r'(?:(?![\t\r\n])[\s"\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff])*'
 _STARTS_FORMULA = _BLANK + "[=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]"
-# A spreadsheet that expects another separator cuts a cell where that one stands, and what follows begins a cell of
-# its own: a French one opens `a;=B1` of a comma-separated file as two cells, in spite of the quotation marks.
 _LIVE = rf"'*(?:{_STARTS_FORMULA})"
 _LIVE_AT_START = rf"'*(?:[\t\r\n]|{_STARTS_FORMULA})"
+# A spreadsheet that expects another separator cuts a cell where that one stands, and what follows begins a cell of
+# its own: a French one opens `a;=B1` of a comma-separated file as two cells, in spite of the quotation marks.
 _CUT = r"(?<=[,;\t\r\n])"
 _TO_PREFIX = re.compile(rf"\A(?={_LIVE_AT_START})|{_CUT}(?={_LIVE})")
 _PREFIXED = re.compile(rf"\A'(?={_LIVE_AT_START})|{_CUT}'(?={_LIVE})")

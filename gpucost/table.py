@@ -49,9 +49,7 @@ class CodedColumn:
     def canonical_codes(self) -> Codes:
         """One code per row in which equal values share a code, however they are spelled (`8`, `8.0`; `0.9`, `0.90`)."""
         known: dict[object, int] = {}
-        keys = [
-            (cell.text,) if cell.fault or isinstance(cell.value, str | None) else cell.value for cell in self.cells
-        ]
+        keys = [(cell.text,) if cell.fault or isinstance(cell.value, str | None) else cell.value for cell in self.cells]
         recoded = np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int32, len(keys))
         return recoded[self.codes] if len(keys) else self.codes
 
@@ -159,12 +157,12 @@ class Table:
     def text(self, row: int, name: str) -> str:
         """The original text of one cell."""
         column = self.columns[name]
-        return column.texts[column.codes[row]]
+        return column.texts[int(column.codes[row])]
 
     def cell(self, row: int, name: str) -> Cell:
         """One parsed cell."""
         column = self.columns[name]
-        return column.cells[column.codes[row]]
+        return column.cells[int(column.codes[row])]
 
     @cached_property
     def readable(self) -> npt.NDArray[np.bool_]:
@@ -279,7 +277,9 @@ def _join_columns(columns: Sequence[CodedColumn]) -> CodedColumn:
     known: dict[str, int] = {}
     codes: list[Codes] = []
     for column in columns:
-        recoded = np.fromiter((known.setdefault(text, len(known)) for text in column.texts), np.int32, len(column.texts))
+        recoded = np.fromiter(
+            (known.setdefault(text, len(known)) for text in column.texts), np.int32, len(column.texts)
+        )
         codes.append(recoded[column.codes] if len(recoded) else column.codes)
     return CodedColumn(columns[0].column, list(known), np.concatenate(codes))
 

@@ -10,14 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from gpucost.cells import visible
+from gpucost.columns import IDENTITY
 from gpucost.findings import Finding, Place, Rule, Severity
 from gpucost.language import N_, Translator
 from gpucost.sentences import SEVERITY_WORDS, STATUS_WORDS, comparability, figures, ranks_nothing, reason
 from gpucost.verdicts import Status
 
 if TYPE_CHECKING:
-    from gpucost.audit import AuditReport
-    from gpucost.conversion import Conversion
     from gpucost.offers import PackageTable
     from gpucost.review import Review
 
@@ -142,7 +141,7 @@ def _print_passes(console: Console, review: "Review", to: Translator) -> None:
     for row in wanted[:SHOWN_PASSES]:
         status = Status(review.statuses[row])
         table = review.table
-        name = " / ".join(visible(table.text(row, n), 60) for n in ("experiment_id", "variant_id", "phase", "run_index"))
+        name = " / ".join(visible(table.text(row, part), 60) for part in IDENTITY)
         where = place_text(
             Place(review.files[table.files[row]].name, int(table.row_numbers[row]), int(table.line_numbers[row])),
             None, to,
@@ -181,9 +180,7 @@ def print_environment(observed: dict[str, Any], to: Translator) -> None:
 NOTHING_PROJECTED = N_("Whole packages only: nothing is cut into hours, and no throughput is projected over a rental.")
 
 
-def print_packages(
-    table: "PackageTable", days: int | None, accepted_results: int | None, to: Translator
-) -> None:
+def print_packages(table: "PackageTable", days: int | None, accepted_results: int | None, to: Translator) -> None:
     """Whole packages, the price first; a cost per accepted result only where a quantity was given."""
     from gpucost.offers import SAME_QUANTITY
 
@@ -191,7 +188,8 @@ def print_packages(
     if table.tariffs.is_example:
         console.print(Text(_("These prices are an example, and nobody's offer."), style="bold"))
     headings = [
-        _("provider"), _("GPU"), _("GPUs per lot"), _("days"), _("lots"), _("GPUs billed"), _("whole package, US cents"),
+        _("provider"), _("GPU"), _("GPUs per lot"), _("days"), _("lots"), _("GPUs billed"),
+        _("whole package, US cents"),
     ]  # fmt: skip
     rows = []
     for package in table.packages:

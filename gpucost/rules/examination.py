@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpucost.findings import Detail, Finding, Rule, Rows
+from gpucost.findings import Detail, Finding, Rows, Rule
 from gpucost.table import Cells, Table
 
 

@@ -140,7 +140,7 @@ EXPERIMENT_RULES: tuple[ExperimentRule, ...] = (
     _rule(
         _W, "configuration-inside-variant", "2", _inside_variant,
         N_("The configuration changes inside a variant"),
-        N_("{experiment}: `{column}` holds {value}, and changes between passes of one variant, so nothing is compared."),
+        N_("{experiment}: `{column}` holds {value}, and changes inside a variant, so nothing is compared."),
         N_("Give each value of the announced variable its own variant."),
     ),
     _rule(

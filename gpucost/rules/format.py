@@ -42,7 +42,7 @@ HEADER_NAMES = Rule(
 FILE_UNCLOSED_QUOTE = Rule(
     code="file-unclosed-quote", scope=Scope.FILE, severity=Severity.ERROR, section="4",
     title=N_("A quotation mark that is never closed"),
-    message=N_("A quoted cell opens on line {line} and is not closed as it should be: from there on, the rest of the file"
+    message=N_("A quoted cell opens on line {line} and is not closed as it should be: from there, the rest of the file"
                " ({lines} lines) could not be separated into rows."),
     remedy=N_("Close the quotation mark on line {line}, and double every quotation mark inside a note (\"\")."
               " Nothing from this line on was read."),
@@ -111,7 +111,9 @@ CELL_NUL = Rule(
 
 
 def _cell_rule(code: str, title: str, message: str, remedy: str, severity: Severity = Severity.ERROR) -> Rule:
-    return Rule(code=code, scope=Scope.CELL, severity=severity, section="4", title=title, message=message, remedy=remedy)
+    return Rule(
+        code=code, scope=Scope.CELL, severity=severity, section="4", title=title, message=message, remedy=remedy
+    )
 
 
 FAULT_RULES: dict[Fault, Rule] = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpucost.cells import visible
 from gpucost.columns import BY_NAME, CONFIGURATION, ENVIRONMENT, IDENTITY, MEMORY, PACKAGE_DAYS
-from gpucost.findings import NO_ROWS, Phrase, Rows, Scope, Severity
+from gpucost.findings import NO_ROWS, Detail, Phrase, Rows, Scope, Severity
 from gpucost.language import N_
 from gpucost.quality import Metric, metric_named
 from gpucost.rules.examination import Problem, RowRule
@@ -179,7 +179,7 @@ def _out_of_bounds(cells: Cells) -> Iterator[Problem]:
                 if highest is not None
                 else Phrase(N_("{lowest} or more"), {"lowest": str(lowest)})
             )
-            details = {"metric": visible(cells.text("quality_metric"), 60), "bounds": bounds}
+            details: dict[str, Detail] = {"metric": visible(cells.text("quality_metric"), 60), "bounds": bounds}
             yield Problem(name, cells.text(name), details)
 
 
@@ -255,7 +255,23 @@ def _longer_than_package(cells: Cells) -> Iterator[Problem]:
 
 
 _MUTABLE = frozenset(
-    "main master head latest trunk dev develop development stable nightly current default edge release newest".split()
+    [
+        "main",
+        "master",
+        "head",
+        "latest",
+        "trunk",
+        "dev",
+        "develop",
+        "development",
+        "stable",
+        "nightly",
+        "current",
+        "default",
+        "edge",
+        "release",
+        "newest",
+    ]
 )
 
 

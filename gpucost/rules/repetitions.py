@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from gpucost.cells import visible
-from gpucost.findings import Detail, Finding, Rule, Rows, Scope, Severity
+from gpucost.findings import Detail, Finding, Rows, Rule, Scope, Severity
 from gpucost.language import N_
 from gpucost.table import Table
 from gpucost.verdicts import WARM, Status, Statuses, VariantFigures
@@ -97,7 +97,9 @@ def _few_warm_passes(_table: Table, _found: Statuses, figures: VariantFigures) -
         )
 
 
-def _differing(rule_name: str, columns: tuple[str, ...]) -> Callable[[Table, Statuses, VariantFigures], Iterator[Finding]]:
+def _differing(
+    rule_name: str, columns: tuple[str, ...]
+) -> Callable[[Table, Statuses, VariantFigures], Iterator[Finding]]:
     def examine(table: Table, found: Statuses, figures: VariantFigures) -> Iterator[Finding]:
         for name in columns:
             rows = figures.rows[(found[figures.rows] != Status.INVALID) & table[name].recorded[figures.rows]]

@@ -109,8 +109,8 @@ TARIFF_SWALLOWED = _rule(
 TARIFF_REPEATED = _rule(
     _E, "tariff-offer-repeated",
     N_("The same offer and duration twice"),
-    N_("{tariffs}: {provider}, {value}, {gpus} GPUs per lot, {days} days stands here again; it stands first in row {first}"
-       " (line {first_line}). Neither price is used."),
+    N_("{tariffs}: {provider}, {value}, {gpus} GPUs per lot, {days} days stands here again; it stands first in row"
+       " {first} (line {first_line}). Neither price is used."),
     N_("Keep one row per offer and duration: a list holds one day's prices, not their history."),
 )  # fmt: skip
 
