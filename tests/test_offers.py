@@ -324,9 +324,9 @@ def test_typed_rows_read_like_their_canonical_csv(rows: list[dict[str, str]]) ->
 
 
 def test_typed_rows_survive_writing_and_reading() -> None:
-    rows = [priced(source='a, "b"\rc\nd'), priced(gpu_model="H200", source="=1+1")]
+    rows = [priced(source='a, "b"\rc\nd'), priced(gpu_model="H200", source="a\rb"), priced(gpu_model="H300")]
     read = tariffs_from_rows(rows)
-    assert [row.source for row in read.offers] == ['a, "b"\rc\nd', "=1+1"]
+    assert [row.source for row in read.offers] == ['a, "b"\rc\nd', "a\rb", "synthetic test price"]
 
 
 def test_a_name_that_is_missing_from_a_typed_row_is_an_empty_cell() -> None:
