@@ -9,7 +9,7 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -291,9 +291,13 @@ def _swallowed_lines(text: str) -> int:
     return len(lines) if any(line.count(",") >= WIDTH - 3 for line in lines[1:]) else 0
 
 
-def write_csv(rows: Iterator[tuple[str, ...]] | list[tuple[str, ...]]) -> bytes:
-    """The canonical CSV of rows of 38 texts: UTF-8, comma, minimal quoting, LF."""
+def write_csv(rows: Iterable[tuple[str, ...]]) -> bytes:
+    """The canonical CSV of rows of 38 texts: UTF-8, comma, LF, quotes only where they are needed."""
     out = io.StringIO()
     out.write(HEADER + "\n")
-    csv.writer(out, lineterminator="\n").writerows(rows)
+    plain = csv.writer(out, lineterminator="\n")
+    quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        # Before Python 3.13 the writer leaves a bare carriage return unquoted where lines end in LF.
+        (quoted if any("\r" in text for text in row) else plain).writerow(row)
     return out.getvalue().encode()
