@@ -18,6 +18,7 @@ _SIGNATURES = (
     (b"SQLite format 3", "sqlite"),
     (b"PAR1", "parquet"),
 )
+_HTML = (b"<!doctype html", b"<html")
 _BOMS = (
     # UTF-32 first: its little-endian mark begins like that of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -42,7 +43,7 @@ class Dialect:
     """How a file is written. `container` is set where the bytes are no text at all (a workbook, an archive).
 
     `encoding` is `cp1252` where the bytes are not valid UTF-8 and nothing better is known: the likely one, not a
-    certain one. `line_ends` are those that occur, a lone CR told from CRLF.
+    certain one. `line_ends` are those that occur anywhere, in quoted cells too, a lone CR told from CRLF.
     """
 
     encoding: str
@@ -55,9 +56,8 @@ class Dialect:
 
 def sniff(data: bytes) -> Dialect:
     """How some bytes are written."""
-    for signature, container in _SIGNATURES:
-        if data.startswith(signature):
-            return Dialect("binary", bom=False, delimiter=",", line_ends=frozenset(), container=container)
+    if container := _container(data):
+        return Dialect("binary", bom=False, delimiter=",", line_ends=frozenset(), container=container)
     encoding, bom = _marked_encoding(data)
     bad = _first_bad_byte(data) if encoding == "utf-8" else None
     if bad is not None:
@@ -68,6 +68,13 @@ def sniff(data: bytes) -> Dialect:
 def decode_text(data: bytes, dialect: Dialect) -> str:
     """The text of a file without its byte order mark. Raises UnicodeDecodeError where the encoding does not fit."""
     return data.decode(dialect.encoding).removeprefix("\ufeff")
+
+
+def _container(data: bytes) -> str | None:
+    """What the first bytes say the file is, where it is no CSV: a saved page of a login is a common one."""
+    if data[:256].lstrip(codecs.BOM_UTF8 + b" \t\r\n").lower().startswith(_HTML):
+        return "html"
+    return next((container for signature, container in _SIGNATURES if data.startswith(signature)), None)
 
 
 def _marked_encoding(data: bytes) -> tuple[str, bool]:
@@ -85,6 +92,8 @@ def _marked_encoding(data: bytes) -> tuple[str, bool]:
 
 
 def _first_bad_byte(data: bytes) -> BadByte | None:
+    if data.isascii():
+        return None
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(data), _SLICE_BYTES):
         pending = len(decoder.getstate()[0])
