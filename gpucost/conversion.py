@@ -121,7 +121,8 @@ def _text(data: bytes, dialect: Dialect) -> str | Finding:
     except UnicodeDecodeError as error:
         details = {"encoding": dialect.encoding.upper(), "offset": str(error.start)}
         why = Phrase(N_("they look like {encoding}, and byte {offset} does not fit it"), details)
-        return Finding(rule=rules.ENCODING_UNCERTAIN, line=1, details={"why": why})
+        line = len(_LINE_BREAK.findall(data[: error.start].decode(dialect.encoding))) + 1
+        return Finding(rule=rules.ENCODING_UNCERTAIN, line=line, details={"why": why})
 
 
 def _doubt(data: bytes, dialect: Dialect) -> Phrase | None:
