@@ -50,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _speak_through_argparse(language)
     options = _parser(to).parse_args(words)
     command: Callable[[argparse.Namespace, Translator], int] = options.command
+    # A command makes many small objects and no cycles: the collector would walk them again and again for nothing,
+    # and the process ends with the command.
+    gc.disable()
     try:
         return command(options, to)
     except Impossible as reason:
@@ -224,9 +227,6 @@ def _template(options: argparse.Namespace, to: Translator) -> int:
 
 
 def _check(options: argparse.Namespace, to: Translator) -> int:
-    # A review makes many small objects and no cycles: the collector would walk them again and again for nothing,
-    # and the process ends with the command.
-    gc.disable()
     from gpucost.folder import RunFolder
     from gpucost.offers import read_tariffs
     from gpucost.review import Source, review

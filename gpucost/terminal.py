@@ -221,3 +221,43 @@ def print_refusals(table: "PackageTable", to: Translator) -> None:
             Text(f"{severity}{f' ({where})' if where else ''}: {finding.message(to)} {finding.remedy(to)}"),
             style=_STYLES[finding.severity],
         )
+
+
+SHOWN_CHANGES = 200
+
+
+def print_conversion(done: "Conversion", target: str, to: Translator) -> None:
+    """A conversion: what it did to the whole file, each changed cell, and what it refused."""
+    console, _ = _console(), to.gettext
+    for remark in done.remarks:
+        console.print(Text(remark.render(to)))
+    if done.changes:
+        _heading(console, _("Changed cells: {count}").format(count=len(done.changes)))
+        headings = (_("row"), _("line"), _("column"), _("before"), _("after"))
+        rows = [
+            (str(c.row), str(c.line), c.column, visible(c.before, 80), visible(c.after, 80))
+            for c in done.changes[:SHOWN_CHANGES]
+        ]
+        console.print(_table(headings, rows, right=(0, 1)))
+        left = len(done.changes) - len(rows)
+        if left:
+            console.print(Text(_("… and {count} more cells; `--json` lists them all.").format(count=left)))
+    if done.canonical is not None:
+        console.print(
+            Text(
+                _("{path} is written; the original is left as it is (SHA-256 {sha256}).").format(
+                    path=target, sha256=done.sha256
+                )
+            )
+        )
+        return
+    _heading(console, _("Refused: {count}. Nothing was written.").format(count=len(done.refused)))
+    headings = (_("row"), _("line"), _("column"), _("value"), _("why, and what to do"))
+    refused = [
+        (
+            "" if r.row is None else str(r.row), "" if r.line is None else str(r.line), r.column or "",
+            visible(r.value or "", 80), f"{r.message(to)} {r.remedy(to)}",
+        )
+        for r in done.refused[:SHOWN_CHANGES]
+    ]  # fmt: skip
+    console.print(_table(headings, refused, right=(0, 1)))

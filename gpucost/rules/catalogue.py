@@ -1,6 +1,7 @@
 """Every rule, in one explicit tuple: what `gpucost rules` and the Protocol page list, and what the tests demand."""
 
 from gpucost.findings import Rule
+from gpucost.rules.conversion import CONVERSION_RULES
 from gpucost.rules.experiments import EXPERIMENT_RULES
 from gpucost.rules.format import FORMAT_RULES
 from gpucost.rules.identifiers import IDENTIFIER_RULES
@@ -20,4 +21,5 @@ RULES: tuple[Rule, ...] = (
     *OUTPUTS_RULES,
     *PRICE_RULES,
     *TARIFF_RULES,
+    *CONVERSION_RULES,
 )
