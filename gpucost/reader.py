@@ -15,6 +15,7 @@ from itertools import islice
 
 import numpy as np
 
+from gpucost.bulk import read_plain
 from gpucost.cells import visible
 from gpucost.columns import BY_NAME, HEADER, NAMES
 from gpucost.dialect import Dialect, sniff
@@ -56,6 +57,8 @@ def read_csv(name: str, data: bytes) -> RawFile:
 def _read(data: bytes, dialect: Dialect) -> tuple[Table, list[Finding]]:
     if refusal := _refusal(data, dialect):
         return empty_table(), [refusal]
+    if (plain := read_plain(data)) is not None:
+        return plain, [_about_file(rules.FILE_BOM, line=1)] if dialect.bom else []
     rows = _Rows(data)
     first = rows.header()
     if first is None:

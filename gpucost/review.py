@@ -213,7 +213,7 @@ def _outputs(sources: Sequence[Source], raw: Sequence[RawFile]) -> tuple[dict[in
 
 
 def _cell_findings(table: Table) -> Iterator[Finding]:
-    for name, cell, rows in table.faults():
+    for name, cell, rows in table.irregular_cells():
         rule = FAULT_RULES[cell.fault] if cell.fault else CELL_RESPELLED
         details = {} if cell.fault else {"canonical": cell.canonical}
         yield Finding(rule=rule, column=name, value=cell.text, details=details, rows=rows, each_row=True)

@@ -10,16 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
-from gpucost.cells import Cell, parse_cells
+from gpucost.cells import Cell, CellType, are_canonical, parse_cells
 from gpucost.columns import BY_NAME, NAMES, Column
 from gpucost.findings import NO_ROWS, Rows
 
 Codes = npt.NDArray[np.int32]
 
+MANY_TEXTS = 1_000
+"""Distinct texts of a column past which they are first examined all at once."""
 TIMED = "timed"
 """A derived column: `true` where `elapsed_seconds` holds something."""
 EXPLAINED = "explained"
@@ -35,19 +38,35 @@ class CodedColumn:
     codes: Codes
 
     @cached_property
-    def cells(self) -> list[Cell]:
-        """The parsed cell of each distinct text."""
-        return parse_cells(self.texts, self.column.cell_type, money=self.column.is_money)
+    def cells(self) -> "LazyCells":
+        """The parsed cell of each distinct text, by code."""
+        return LazyCells(self.column, self.texts)
+
+    @cached_property
+    def irregular(self) -> list[int]:
+        """The codes of the texts that are faulty, or not the canonical spelling of their value."""
+        column = self.column
+        if len(self.texts) > MANY_TEXTS and are_canonical(self.texts, column.cell_type):
+            return []
+        return [code for code, cell in enumerate(self.cells) if cell.fault or cell.respelled]
+
+    @cached_property
+    def faults(self) -> list[int]:
+        """The codes of the texts that have no value though they hold something."""
+        return [code for code in self.irregular if self.cells[code].fault]
 
     @cached_property
     def recorded(self) -> npt.NDArray[np.bool_]:
         """For each row, whether its cell holds anything."""
-        filled = np.fromiter((text != "" for text in self.texts), np.bool_, len(self.texts))
-        return filled[self.codes] if len(self.texts) else np.zeros(0, np.bool_)
+        if "" not in self.texts:
+            return np.ones(len(self.codes), np.bool_)
+        return self.codes != self.texts.index("")
 
     @cached_property
     def canonical_codes(self) -> Codes:
         """One code per row in which equal values share a code, however they are spelled (`8`, `8.0`; `0.9`, `0.90`)."""
+        if self.column.cell_type is not CellType.DECIMAL and not self.irregular:
+            return self.codes
         known: dict[object, int] = {}
         keys = [(cell.text,) if cell.fault or isinstance(cell.value, str | None) else cell.value for cell in self.cells]
         recoded = np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int32, len(keys))
@@ -56,7 +75,9 @@ class CodedColumn:
     @cached_property
     def numbers(self) -> npt.NDArray[np.float64]:
         """The nearest float of each distinct text, NaN where it has no number: to sort and to draw, never to judge."""
-        return np.fromiter((_nearest_float(cell) for cell in self.cells), np.float64, len(self.cells))
+        if self.irregular:
+            return np.fromiter((_nearest_float(cell) for cell in self.cells), np.float64, len(self.texts))
+        return np.fromiter((float(text or "nan") for text in self.texts), np.float64, len(self.texts))
 
     @cached_property
     def ranks(self) -> npt.NDArray[np.int64]:
@@ -70,6 +91,39 @@ class CodedColumn:
         ranks = np.empty(len(order), np.int64)
         ranks[order] = np.arange(len(order))
         return ranks
+
+
+class LazyCells(Sequence[Cell]):
+    """The parsed cells of a column's distinct texts, each parsed when it is first asked for."""
+
+    def __init__(self, column: Column, texts: list[str]) -> None:
+        """Nothing is parsed yet."""
+        self._column = column
+        self._texts = texts
+        self._parsed: dict[int, Cell] = {}
+        self._all: list[Cell] | None = None
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __iter__(self) -> Iterator[Cell]:
+        if self._all is None:
+            self._all = parse_cells(self._texts, self._column.cell_type, money=self._column.is_money)
+        return iter(self._all)
+
+    @overload
+    def __getitem__(self, code: int) -> Cell: ...
+    @overload
+    def __getitem__(self, code: slice) -> list[Cell]: ...
+    def __getitem__(self, code: int | slice) -> Cell | list[Cell]:
+        if isinstance(code, slice):
+            return [self[one] for one in range(*code.indices(len(self)))]
+        if self._all is not None:
+            return self._all[code]
+        cell = self._parsed.get(code)
+        if cell is None:
+            cell = self._parsed[code] = self._column.parse(self._texts[code])
+        return cell
 
 
 def _nearest_float(cell: Cell) -> float:
@@ -207,7 +261,7 @@ class Table:
         codes = np.array([[self._coded(name)[0][row] for name in names]], np.int64)
         return next(self.cells_of(names, codes))
 
-    def _coded(self, name: str, *, canonical: bool = False) -> tuple[Codes, list[Cell]]:
+    def _coded(self, name: str, *, canonical: bool = False) -> tuple[Codes, Sequence[Cell]]:
         if name in (TIMED, EXPLAINED):
             source = self.columns["elapsed_seconds" if name == TIMED else "notes"]
             return source.recorded.astype(np.int32), _FLAGS
@@ -224,17 +278,15 @@ class Table:
         """For each row, whether a cell of it has no value though it holds something."""
         mask = np.zeros(len(self), np.bool_)
         for column in self.columns.values():
-            bad = [code for code, cell in enumerate(column.cells) if cell.fault]
-            if bad:
-                mask |= np.isin(column.codes, bad)
+            if column.faults:
+                mask |= np.isin(column.codes, column.faults)
         return mask
 
-    def faults(self) -> Iterator[tuple[str, Cell, Rows]]:
+    def irregular_cells(self) -> Iterator[tuple[str, Cell, Rows]]:
         """Every distinct faulty or respelled cell, column by column, with its rows."""
         for name in NAMES:
             column = self.columns[name]
-            wanted = [code for code, cell in enumerate(column.cells) if cell.fault or cell.respelled]
-            if wanted:
+            if wanted := column.irregular:
                 groups = Combinations(NO_ROWS, column.codes.astype(np.int64), np.arange(len(self)))
                 for code, rows in zip(wanted, groups.rows_of(wanted), strict=True):
                     yield name, column.cells[code], rows

@@ -3,7 +3,7 @@
 Contract, section 3; protocol, sections 1, 2 and 3.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
@@ -16,7 +16,7 @@ from gpucost.columns import CONFIGURATION, ENVIRONMENT, POSITIONS, USEFUL_WORK
 from gpucost.findings import Phrase, Rows
 from gpucost.language import N_
 from gpucost.quality import Direction, metric_named, reaches
-from gpucost.table import TIMED, Cells, Table
+from gpucost.table import TIMED, Cells, Codes, Table
 
 LOAD, COLD, WARM = "load", "cold", "warm"
 """The phases of the protocol. Another label is kept apart under its own name."""
@@ -240,27 +240,34 @@ class ExperimentVerdict:
 
 def experiment_verdicts(table: Table, found: Statuses) -> Iterator[ExperimentVerdict]:
     """The verdict on every experiment that has a readable row."""
+    candidates = [name for name in COMPARED if _varies(table[name].canonical_codes)]
     experiments = table.combinations(("experiment_id",))
     for codes, rows in zip(
         experiments.members.tolist(), experiments.rows_of(range(len(experiments.members))), strict=True
     ):
         compared = rows[(found[rows] != Status.INVALID) & (found[rows] != Status.SETUP)]
-        varied, inside = _varied(table, compared, found)
+        varied, inside = _varied(table, compared, found, candidates)
         yield ExperimentVerdict(table["experiment_id"].texts[codes[0]], rows, compared, varied, inside)
 
 
-def _varied(table: Table, rows: Rows, found: Statuses) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns that vary over these rows, and those of them that vary inside a variant."""
+def _varies(codes: Codes) -> bool:
+    return bool(len(codes)) and bool((codes[0] != codes).any())
+
+
+def _varied(
+    table: Table, rows: Rows, found: Statuses, candidates: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Those of some columns that vary over these rows, and those that vary inside a variant."""
     variants = table["variant_id"].codes[rows]
     failed = found[rows] == Status.FAILED
     varied, inside = [], []
-    for name in COMPARED:
+    for name in candidates:
         column = table[name]
         codes = column.canonical_codes[rows]
         # A failed pass may not have reached a cell; what it did record still counts.
         counts = ~failed | column.recorded[rows]
         seen, owners = codes[counts], variants[counts]
-        if len(seen) and (seen[0] != seen).any():
+        if _varies(seen):
             varied.append(name)
             pairs = np.unique(owners.astype(np.int64) << 32 | seen)
             if len(pairs) > len(np.unique(owners)):

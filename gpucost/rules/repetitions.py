@@ -31,9 +31,7 @@ def repeated_passes(table: Table, name_of_file: Callable[[int], str]) -> Iterato
     whole = table.readable.copy()
     for name in names:
         column = table[name]
-        identified = np.fromiter((bool(c.text) and c.fault is None for c in column.cells), np.bool_, len(column.cells))
-        if len(identified):
-            whole &= identified[column.codes]
+        whole &= column.recorded & ~np.isin(column.codes, column.faults)
     combinations = table.combinations(names, np.flatnonzero(whole), canonical=True)
     if len(combinations.members) == len(combinations.rows):
         return
