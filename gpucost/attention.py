@@ -72,9 +72,10 @@ def _passes(review: Review, status: Status, to: Translator) -> Iterator[Attentio
 
 def _group(review: Review, status: Status, rows: Rows, to: Translator) -> Attention:
     first = int(rows[0])
+    experiment = visible(review.table.text(first, "experiment_id"), 60)
     details = {
         "count": len(rows),
-        "experiment": visible(review.table.text(first, "experiment_id"), 60),
+        "experiment": experiment,
         "variant": visible(review.table.text(first, "variant_id"), 60),
         "phase": visible(review.table.text(first, "phase"), 30),
         "why": reason(review, first, to),
@@ -97,7 +98,7 @@ def _group(review: Review, status: Status, rows: Rows, to: Translator) -> Attent
             "{count} invalid rows in {variant}, {phase} ({experiment}): {why}",
             len(rows),
         )
-    return Attention(template.format(**details), rows, status=status, experiment_id=details["experiment"])
+    return Attention(template.format(**details), rows, status=status, experiment_id=experiment)
 
 
 def _by_weight(review: Review) -> list[Finding]:

@@ -297,7 +297,7 @@ def _audit(options: argparse.Namespace, to: Translator) -> int:
             reference_value=options.reference_value, not_in=document(options.not_in),
         )  # fmt: skip
     except AuditUsageError as error:
-        raise Impossible(str(error)) from None
+        raise Impossible(error.phrase.render(to)) from None
     if options.json:
         _print_json(report.to_json(to))
     else:

@@ -31,15 +31,18 @@ def _field(column: Column) -> tuple[Any, Any]:
             raise ValueError(cell.fault.value)  # noqa: TRY004 - pydantic reports a ValueError as the field's error
         return cell.value
 
-    kind = Annotated[_TYPES[column.cell_type] | None, BeforeValidator(parse)]
-    return kind, Field(default=None, title=column.title, description=column.help)
+    kind: Any = _TYPES[column.cell_type]
+    return Annotated[kind | None, BeforeValidator(parse)], Field(
+        default=None, title=column.title, description=column.help
+    )
 
 
+_FIELDS: dict[str, Any] = {column.name: _field(column) for column in COLUMNS}
 Pass: type[BaseModel] = create_model(
     "Pass",
     __config__=ConfigDict(frozen=True, extra="forbid"),
     __doc__="One pass: the 38 columns, typed.",
-    **{column.name: _field(column) for column in COLUMNS},
+    **_FIELDS,
 )
 
 

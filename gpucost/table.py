@@ -60,7 +60,8 @@ class CodedColumn:
         """For each row, whether its cell holds anything."""
         if "" not in self.texts:
             return np.ones(len(self.codes), np.bool_)
-        return self.codes != self.texts.index("")
+        filled: npt.NDArray[np.bool_] = self.codes != self.texts.index("")
+        return filled
 
     @cached_property
     def canonical_codes(self) -> Codes:

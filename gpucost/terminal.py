@@ -261,3 +261,35 @@ def print_conversion(done: "Conversion", target: str, to: Translator) -> None:
         for r in done.refused[:SHOWN_CHANGES]
     ]  # fmt: skip
     console.print(_table(headings, refused, right=(0, 1)))
+
+
+def print_audit(report: "AuditReport", to: Translator) -> None:
+    """An audit: the verdict in one sentence, why, the bad rows, the warnings."""
+    console, _ = _console(), to.gettext
+    verdict = {
+        True: N_("accepted: every expected ID once, the format valid, the quality rule met"),
+        False: N_("not accepted"),
+        None: N_("no verdict: a reference and a rule (metric and threshold) are needed"),
+    }[report.accepted]
+    console.print(Text(_(verdict), style="bold"))
+    console.print(
+        Text(
+            _("{observed} output rows for {expected} expected IDs").format(
+                observed=report.observed, expected=report.expected
+            )
+        )
+    )
+    if report.rule is not None and report.quality_value is not None:
+        console.print(Text(f"{report.rule.metric.name} {report.quality_value}"))
+    for reason_found in report.reasons():
+        console.print(Text(f"- {reason_found.render(to)}"))
+    for bad in report.invalid_rows[:SHOWN_FINDINGS]:
+        console.print(
+            Text(
+                _("- row {row}, line {line}: {why}: {value}").format(
+                    row=bad.row, line=bad.line, why=bad.reason.render(to), value=bad.value or _("(empty)")
+                )
+            )
+        )
+    for warning in report.warnings:
+        console.print(Text(_("warning: {text}").format(text=warning.render(to)), style="yellow"))

@@ -200,7 +200,7 @@ def whole_variants(variants: Iterable[VariantFigures]) -> Iterator[VariantFigure
 
 
 def _seconds(table: Table, code: np.int32) -> Decimal:
-    value = table["elapsed_seconds"].cells[code].value
+    value = table["elapsed_seconds"].cells[int(code)].value
     if not isinstance(value, Decimal):
         message = "an accepted pass has a duration"
         raise TypeError(message)
