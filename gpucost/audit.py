@@ -320,10 +320,11 @@ class Corpus:
     def _leaks(self, split: Document, faults: list[Phrase]) -> Leaks:
         if refusal := unusable(split, plain=True, labels=False):
             raise AuditUsageError(refusal)
+        ids: set[str] = set()
+        texts: set[str] = set()
         if is_plain_list(split.data):
-            ids, texts = set(read_id_list(split.data)), set()
+            ids.update(read_id_list(split.data))
         else:
-            ids, texts = set(), set()
             for record in read_records(split, labels=False):
                 if record.id is not None:
                     ids.add(record.id)
@@ -539,16 +540,13 @@ def _likenesses(missing: Sequence[str], extra: Sequence[str]) -> Iterator[Phrase
             by_likeness.setdefault(key, name)
     found = 0
     for other in extra:
-        name = next((by_likeness[key] for key in _likeness_keys(other) if key in by_likeness), None)
-        if name is not None and name != other:
-            found += 1
-            if found <= HINTS:
-                details = {
-                    "missing": visible(name, 80),
-                    "extra": visible(other, 80),
-                    "points": _difference(name, other),
-                }
-                yield Phrase(_likeness_template(name, other), details)
+        twin = next((by_likeness[key] for key in _likeness_keys(other) if key in by_likeness), None)
+        if twin is None or twin == other:
+            continue
+        found += 1
+        if found <= HINTS:
+            details = {"missing": visible(twin, 80), "extra": visible(other, 80), "points": _difference(twin, other)}
+            yield Phrase(_likeness_template(twin, other), details)
     if found > HINTS:
         yield Phrase(N_("{count} more IDs look like a missing one"), {"count": str(found - HINTS)})
 

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 COMPUTABLE = ("macro-f1", "micro-f1", "accuracy", "balanced-accuracy", "mcc", "cohen-kappa")
 """The metrics that the audit computes, by canonical name (contract, section 4)."""
@@ -54,7 +55,7 @@ def measure_quality(
     declared = set(classes) if classes is not None else occurring
     averaged = tuple(sorted(occurring & declared))
     labels = tuple(sorted(occurring))
-    precision, recall, f1, support = sk.precision_recall_fscore_support(
+    figures: Any = sk.precision_recall_fscore_support(
         reference, outputs, labels=list(averaged), average=None, zero_division=0
     )
     predicted = {label: 0 for label in averaged}
@@ -63,7 +64,7 @@ def measure_quality(
             predicted[label] += 1
     per_class = tuple(
         ClassFigures(name, float(p), float(r), float(f), int(s), predicted[name])
-        for name, p, r, f, s in zip(averaged, precision, recall, f1, support, strict=True)
+        for name, p, r, f, s in zip(averaged, *figures, strict=True)
     )
     value = _value(metric, reference, outputs, list(averaged))
     matrix = sk.confusion_matrix(reference, outputs, labels=list(labels))
@@ -82,10 +83,11 @@ def _value(metric: str, reference: Sequence[str], outputs: Sequence[str], averag
     with warnings.catch_warnings():
         # scikit-learn warns of classes that only one side holds; the audit reports them itself.
         warnings.simplefilter("ignore")
-        if metric in ("macro-f1", "micro-f1"):
-            average = metric.removesuffix("-f1")
-            return float(sk.f1_score(reference, outputs, labels=averaged, average=average, zero_division=0))
-        functions = {
+        if metric == "macro-f1":
+            return float(sk.f1_score(reference, outputs, labels=averaged, average="macro", zero_division=0))
+        if metric == "micro-f1":
+            return float(sk.f1_score(reference, outputs, labels=averaged, average="micro", zero_division=0))
+        functions: dict[str, Any] = {
             "accuracy": sk.accuracy_score,
             "balanced-accuracy": sk.balanced_accuracy_score,
             "mcc": sk.matthews_corrcoef,

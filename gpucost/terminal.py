@@ -17,6 +17,8 @@ from gpucost.sentences import SEVERITY_WORDS, STATUS_WORDS, comparability, figur
 from gpucost.verdicts import Status
 
 if TYPE_CHECKING:
+    from gpucost.audit import AuditReport
+    from gpucost.conversion import Conversion
     from gpucost.offers import PackageTable
     from gpucost.review import Review
 

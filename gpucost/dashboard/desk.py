@@ -168,8 +168,11 @@ def origins() -> tuple[Origin, ...]:
 def current_desk() -> Desk:
     """What is under review in this session now."""
     origin: Origin = st.session_state.get(_ORIGIN, default_origin())
-    if origin not in origins():
-        origin = default_origin()
+    return desk_of(origin if origin in origins() else default_origin())
+
+
+def desk_of(origin: Origin) -> Desk:
+    """What lies on one part of the desk."""
     if origin == "upload":
         return Desk(origin, uploads())
     path = results_folder()

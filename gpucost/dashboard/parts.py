@@ -59,9 +59,14 @@ def chart_labels() -> charts.Labels:
     )
 
 
-def draw(chart: alt.TopLevelMixin, alternative: str, key: str) -> Mapping[str, object]:
-    """Draw a chart with its text alternative; returns what was selected in it."""
-    drawn = st.altair_chart(  # type: ignore[call-overload]
+def draw(chart: alt.TopLevelMixin, alternative: str) -> None:
+    """Draw a chart with its text alternative."""
+    st.altair_chart(charts.localised(chart, language()), width="stretch", alt=alternative)
+
+
+def draw_selectable(chart: alt.TopLevelMixin, alternative: str, key: str) -> Mapping[str, object]:
+    """Draw a chart whose points can be chosen; returns what is chosen."""
+    drawn = st.altair_chart(
         charts.localised(chart, language()), width="stretch", alt=alternative, key=key, on_select="rerun"
     )
     selection: Mapping[str, object] = drawn.get("selection", {})
@@ -303,7 +308,6 @@ def experiment_line(review: Review, verdict: ExperimentVerdict) -> None:
             draw(
                 charts.strip(frame, chart_labels(), ink(), phases),
                 _("Raw durations of {experiment}, by phase").format(experiment=visible(verdict.experiment_id, 60)),
-                f"strip-{verdict.experiment_id}",
             )
 
 

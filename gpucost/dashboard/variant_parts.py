@@ -144,7 +144,7 @@ def duration_panels(review: Review, verdict: ExperimentVerdict) -> None:
         alternative = _("Raw durations in seconds of phase {phase}, a lane per variant").format(
             phase=visible(phase, 30)
         )
-        selection = parts.draw(chart, alternative, f"durations-{verdict.experiment_id}-{phase}")
+        selection = parts.draw_selectable(chart, alternative, f"durations-{verdict.experiment_id}-{phase}")
         _open_point(review, selection)
 
 
@@ -210,7 +210,6 @@ def memory_panel(review: Review, verdict: ExperimentVerdict) -> None:
             _("Memory in bytes of phase {phase}: baseline and peak, allocated and reserved").format(
                 phase=visible(phase, 30)
             ),
-            f"memory-{verdict.experiment_id}-{phase}",
         )
         table = points[["variant", "run", "word", "exact"]].head(2000)
         with st.expander(_("The same values in a table")):

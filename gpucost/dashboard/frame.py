@@ -1,0 +1,82 @@
+"""What stands around every page: the language, the look that the theme cannot give, the promise of a link."""
+
+import streamlit as st
+
+from gpucost.dashboard import desk
+from gpucost.dashboard.markup import inert
+from gpucost.dashboard.wording import LANGUAGE_KEY, language, say
+from gpucost.language import LANGUAGE_NAMES, LANGUAGES
+
+ORIGIN_PARAMETER = "desk"
+FINGERPRINT_PARAMETER = "sha"
+FILES_PARAMETER = "files"
+
+_STYLE = """
+<style>
+.stApp { font-variant-numeric: tabular-nums; }
+.block-container { padding-top: 4.2rem; padding-bottom: 3rem; max-width: 1320px; }
+h1 { letter-spacing: -0.015em; padding-bottom: 0 !important; }
+:focus-visible { outline: 3px solid currentColor !important; outline-offset: 2px; }
+[data-testid="stCaptionContainer"] { opacity: 1; }
+[data-testid="stCaptionContainer"] p { color: inherit; opacity: .82; }
+@media (max-width: 640px) { .block-container { padding-left: 1rem; padding-right: 1rem; } h1 { font-size: 1.6rem !important; } }
+</style>
+"""
+
+
+def stylesheet() -> None:
+    """The few rules that the theme has no word for. They name no colour: both themes keep theirs."""
+    st.html(_STYLE)
+
+
+def language_switch() -> None:
+    """French or English, in place."""
+    current = language()
+    if st.session_state.get(LANGUAGE_KEY) not in LANGUAGES:
+        st.session_state[LANGUAGE_KEY] = current
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        st.segmented_control(
+            say().gettext("Language"),
+            LANGUAGES,
+            format_func=lambda tag: LANGUAGE_NAMES.get(tag, tag),
+            required=True,
+            key=LANGUAGE_KEY,
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+
+
+def link_notice() -> bool:
+    """Whether what a link speaks of lies on this desk; where it does not, say which file it was, and show nothing else.
+
+    A link carries where its rows came from, a digest of their content, and the names and short SHA-256 of the files.
+    """
+    _ = say().gettext
+    wanted = st.query_params.get(FINGERPRINT_PARAMETER)
+    current = desk.current_desk()
+    if wanted and wanted != current.fingerprint and not st.session_state.get("link_left"):
+        for origin in desk.origins():
+            other = desk.desk_of(origin)
+            if other.fingerprint == wanted:
+                desk.choose_origin(origin)
+                current = other
+                break
+        else:
+            files = st.query_params.get(FILES_PARAMETER, "")
+            st.warning(
+                f"{_('This link shows files that are not on this server, or not in this browser session:')}"
+                f" {inert(files or wanted, 400)}",
+                icon=None,
+            )
+            st.text(_("Upload these very files to see the view, or go on with what lies on the desk."))
+            if st.button(_("Go on with what lies on the desk")):
+                st.session_state["link_left"] = True
+                st.query_params.clear()
+                st.rerun()
+            return False
+    st.session_state["link_left"] = False
+    st.query_params[FINGERPRINT_PARAMETER] = current.fingerprint
+    st.query_params[FILES_PARAMETER] = ",".join(
+        f"{paper.source.name}:{paper.sha256[: desk.SHORT_DIGITS]}" for paper in current.papers[:4]
+    )
+    return True

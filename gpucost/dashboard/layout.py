@@ -1,0 +1,17 @@
+"""The bones of every page: its heading and question, its next step."""
+
+import streamlit as st
+
+from gpucost.dashboard.wording import say
+
+
+def page_header(title: str, question: str) -> None:
+    """The one heading of a page, and what it shows in one line."""
+    st.title(title, anchor=False)
+    st.markdown(question)
+
+
+def next_step(page: str, label: str) -> None:
+    """Where to go from here."""
+    st.divider()
+    st.page_link(page, label=f"{say().gettext('Next:')} {label} →")

@@ -1,0 +1,24 @@
+"""The frame around every page: navigation, language, the link's promise."""
+
+import streamlit as st
+
+from gpucost.dashboard.frame import language_switch, link_notice, stylesheet
+from gpucost.dashboard.wording import say
+
+_ = say().gettext
+st.set_page_config(page_title="gpucost", page_icon="static/icon.svg", layout="wide")
+stylesheet()
+page = st.navigation(
+    [
+        st.Page("overview.py", title=_("Overview"), default=True),
+        st.Page("review.py", title=_("Review"), url_path="review"),
+        st.Page("variants.py", title=_("Variants"), url_path="variants"),
+        st.Page("packages.py", title=_("Packages"), url_path="packages"),
+        st.Page("audit.py", title=_("Audit"), url_path="audit"),
+        st.Page("protocol.py", title=_("Protocol"), url_path="protocol"),
+    ],
+    position="top",
+)
+language_switch()
+if link_notice():
+    page.run()

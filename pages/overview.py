@@ -1,0 +1,37 @@
+"""Overview: what do we have, and what needs me first?"""
+
+import streamlit as st
+
+from gpucost.attention import needs_attention
+from gpucost.dashboard import charts, frames, parts
+from gpucost.dashboard.desk import current_desk, current_review
+from gpucost.dashboard.layout import next_step, page_header
+from gpucost.dashboard.wording import say
+from gpucost.sentences import comparability
+from gpucost.verdicts import Status
+
+_ = say().gettext
+
+page_header(_("Overview"), _("What lies on the desk, and what needs a reviewer first."))
+parts.desk_controls()
+desk, review = current_desk(), current_review()
+parts.provenance(desk, review)
+if not len(review.table) and not review.findings:
+    parts.nothing_here()
+    st.stop()
+parts.status_counts(review)
+
+attention = needs_attention(review, say())
+st.subheader(_("First"))
+if not attention:
+    st.text(_("Nothing stands against these passes."))
+for one in attention:
+    parts.attention_link(one, review)
+
+if review.experiments:
+    st.subheader(_("Experiments"))
+for verdict in review.experiments[: parts.SHOWN_EXPERIMENTS]:
+    parts.experiment_line(review, verdict)
+parts.more(len(review.experiments) - parts.SHOWN_EXPERIMENTS)
+parts.findings_download(review)
+next_step("review.py", _("Review every pass"))

@@ -1,0 +1,72 @@
+"""Review: which passes, and why?"""
+
+import streamlit as st
+
+from gpucost.dashboard import frames, parts
+from gpucost.dashboard.desk import current_desk, current_review
+from gpucost.dashboard.layout import next_step, page_header
+from gpucost.dashboard.wording import say
+from gpucost.findings import Severity
+from gpucost.selection import Choice, chosen_rows, names_in
+from gpucost.sentences import SEVERITY_WORDS
+from gpucost.verdicts import Status
+
+_ = say().gettext
+
+page_header(_("Review"), _("Every pass with its status, and the condition that decides it."))
+desk, review = current_desk(), current_review()
+parts.provenance(desk, review)
+if not len(review.table):
+    parts.file_findings(review)
+    parts.nothing_here()
+    next_step("overview.py", _("Choose what lies on the desk"))
+    st.stop()
+
+to = say()
+statuses = st.pills(
+    _("Status"),
+    [status.word for status in Status if review.counts[status]],
+    selection_mode="multi",
+    format_func=lambda word: parts.status_option(review, word),
+    key="status",
+    bind="query-params",
+)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    experiments = parts.name_filter(_("Experiment"), names_in(review, "experiment_id"), "experiment")
+    variants = parts.name_filter(_("Variant"), names_in(review, "variant_id", experiments), "variant")
+    phases = parts.name_filter(_("Phase"), names_in(review, "phase", experiments), "phase")
+    severities = st.multiselect(
+        _("Findings"),
+        [severity.value for severity in Severity],
+        format_func=lambda value: to.gettext(SEVERITY_WORDS[Severity(value)]),
+        placeholder=_("any"),
+        key="severity",
+        persist_state="session",
+        width=180,
+    )
+choice = Choice(
+    experiments=experiments,
+    variants=variants,
+    phases=phases,
+    statuses=[status for status in Status if status.word in (statuses or ())],
+    severities=[severity for severity in Severity if severity.value in severities],
+)
+rows = chosen_rows(review, choice)
+linked = parts.linked_row(review, st.query_params.get("pass"))
+
+table_side, pass_side = st.columns([63, 37], gap="medium")
+with table_side:
+    chosen = parts.passes_table(review, rows, linked)
+    parts.file_findings(review)
+with pass_side:
+    if chosen is None:
+        st.info(_("Choose a row to see why it has its status, every cell, and its findings."))
+    else:
+        st.query_params["pass"] = parts.pass_link(review, chosen)
+        explain = st.toggle(_("Explain the columns"), key="explain", persist_state="session")
+        parts.pass_details(review, chosen, explain=explain)
+with st.container(horizontal=True):
+    parts.passes_download(review, rows)
+    parts.findings_download(review)
+    parts.originals_download(desk)
+next_step("variants.py", _("See whether the variants may be compared"))
