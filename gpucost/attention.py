@@ -11,7 +11,9 @@ from gpucost.findings import NO_ROWS, Finding, Rows, Scope, Severity
 from gpucost.language import Translator
 from gpucost.review import Review
 from gpucost.sentences import comparability, reason
-from gpucost.verdicts import Status
+from gpucost.verdicts import CONDITION_COLUMNS, Status
+
+SHOWN_VARIANTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +54,19 @@ def _files(review: Review, to: Translator) -> Iterator[Attention]:
             yield Attention(f"{visible(name, 60)}: {finding.message(to)}", NO_ROWS, severity=Severity.ERROR)
 
 
+_CAUSES: dict[Status, tuple[str, ...]] = {
+    Status.REJECTED: ("experiment_id", "corpus_accepted", *CONDITION_COLUMNS),
+    Status.INVALID: ("experiment_id",),
+    Status.FAILED: ("experiment_id", "variant_id"),
+}
+"""What passes in one status must share to be said in one sentence."""
+
+
 def _passes(review: Review, status: Status, to: Translator) -> Iterator[Attention]:
-    """The passes in one status, a sentence per experiment, variant and phase, the largest group first."""
+    """The passes in one status, a sentence per cause, the largest group first."""
     rows = np.flatnonzero((review.statuses == status) & review.table.readable)
     if len(rows):
-        groups = review.table.combinations(("experiment_id", "variant_id", "phase"), rows)
+        groups = review.table.combinations(_CAUSES[status], rows)
         sizes = np.bincount(groups.which)
         for index in np.argsort(-sizes, kind="stable").tolist():
             yield _group(review, status, groups.rows_of([index])[0], to)
@@ -72,33 +82,32 @@ def _passes(review: Review, status: Status, to: Translator) -> Iterator[Attentio
 
 def _group(review: Review, status: Status, rows: Rows, to: Translator) -> Attention:
     first = int(rows[0])
-    experiment = visible(review.table.text(first, "experiment_id"), 60)
-    details = {
-        "count": len(rows),
-        "experiment": experiment,
-        "variant": visible(review.table.text(first, "variant_id"), 60),
-        "phase": visible(review.table.text(first, "phase"), 30),
-        "why": reason(review, first, to),
-    }
+    table = review.table
+    experiment = visible(table.text(first, "experiment_id"), 60)
+    variants = list(dict.fromkeys(table["variant_id"].codes[rows].tolist()))
+    names = ", ".join(visible(table["variant_id"].texts[code], 40) for code in variants[:SHOWN_VARIANTS])
+    if len(variants) > SHOWN_VARIANTS:
+        names += f", … (+{len(variants) - SHOWN_VARIANTS})"
     if status is Status.REJECTED:
         template = to.ngettext(
-            "{count} corpus rejected in {variant}, {phase} ({experiment}): {why}",
-            "{count} corpora rejected in {variant}, {phase} ({experiment}): {why}",
+            "{count} corpus rejected in {experiment}, {variants}: {why}",
+            "{count} corpora rejected in {experiment}, {variants}: {why}",
             len(rows),
         )
     elif status is Status.FAILED:
         template = to.ngettext(
-            "{count} pass failed in {variant}, {phase} ({experiment}): {why}",
-            "{count} passes failed in {variant}, {phase} ({experiment}): {why}",
+            "{count} pass failed in {experiment}, {variants}: {why}",
+            "{count} passes failed in {experiment}, {variants}: {why}",
             len(rows),
         )
     else:
         template = to.ngettext(
-            "{count} invalid row in {variant}, {phase} ({experiment}): {why}",
-            "{count} invalid rows in {variant}, {phase} ({experiment}): {why}",
+            "{count} invalid row in {experiment}, {variants}: {why}",
+            "{count} invalid rows in {experiment}, {variants}: {why}",
             len(rows),
         )
-    return Attention(template.format(**details), rows, status=status, experiment_id=experiment)
+    sentence = template.format(count=len(rows), experiment=experiment, variants=names, why=reason(review, first, to))
+    return Attention(sentence, rows, status=status, experiment_id=experiment)
 
 
 def _by_weight(review: Review) -> list[Finding]:

@@ -184,7 +184,7 @@ def visible(text: str, limit: int = 200) -> str:
     if edges != cut:
         left = len(cut) - len(cut.lstrip(" "))
         right = len(cut) - len(cut.rstrip(" ")) if edges else 0
-        shown = "␠" * left + shown[left : len(shown) - right if right else None] + "␠" * right
+        shown = "␣" * left + shown[left : len(shown) - right if right else None] + "␣" * right
     return shown + (f"… (+{len(text) - limit})" if len(text) > limit else "")
 
 

@@ -62,7 +62,6 @@ with pass_side:
     if chosen is None:
         st.info(_("Choose a row to see why it has its status, every cell, and its findings."))
     else:
-        st.query_params["pass"] = parts.pass_link(review, chosen)
         explain = st.toggle(_("Explain the columns"), key="explain", persist_state="session")
         parts.pass_details(review, chosen, explain=explain)
 with st.container(horizontal=True):

@@ -13,12 +13,12 @@ def test_rejections_come_before_failures_and_say_their_figures() -> None:
         *five(),
         failed(variant_id="b64", batch="64"),
         row(variant_id="b32", batch="32", quality_value="0.871", corpus_accepted="false"),
-        row(variant_id="b32", batch="32", quality_value="0.872", corpus_accepted="false", run_index="2"),
+        row(variant_id="b32", batch="32", quality_value="0.871", corpus_accepted="false", run_index="2"),
     )
     first, second, *_ = needs_attention(found, EN)
-    assert first.sentence == ("2 corpora rejected in b32, warm (exp-1): macro-f1 0.871 is below the threshold 0.9")
+    assert first.sentence == ("2 corpora rejected in exp-1, b32: macro-f1 0.871 is below the threshold 0.9")
     assert first.rows.tolist() == [6, 7]
-    assert second.sentence == "1 pass failed in b64, warm (exp-1): no time was recorded: out of memory"
+    assert second.sentence == "1 pass failed in exp-1, b64: no time was recorded: out of memory"
 
 
 def test_a_file_that_could_not_be_read_comes_first() -> None:

@@ -302,7 +302,7 @@ def test_an_invisible_character_is_made_visible_and_never_merged() -> None:
         ("tariff-name-look-alike", 4, 5, "gpu_model", "В200"),
     ]
     assert "U+200B" in english(read.findings[0])
-    assert "␠B200" in english(read.findings[1])
+    assert "␣B200" in english(read.findings[1])
     assert len(packages(read, gpu="B200").packages) == 1
 
 

@@ -97,7 +97,7 @@ def test_a_quotation_mark_inside_one_line_costs_that_line_only() -> None:
         (lambda names: [names[0], *names], "×"),
         (lambda names: [name.upper() for name in names], "`VARIANT_ID`"),
         (lambda names: [*names[1:], names[0]], "variant_id"),
-        (lambda names: [f" {names[0]}", *names[1:]], "␠experiment_id"),
+        (lambda names: [f" {names[0]}", *names[1:]], "␣experiment_id"),
     ],
 )
 def test_a_wrong_header_is_one_finding_that_shows_the_difference(change: object, says: str) -> None:

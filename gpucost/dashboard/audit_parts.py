@@ -114,7 +114,9 @@ def upload_audit() -> None:
             threshold = st.text_input(_("Threshold, such as 0.9"), key="audit_threshold", width=190)
             tolerance = st.text_input(_("Largest drop allowed"), key="audit_tolerance", width=190)
             value = st.text_input(_("Reference value"), key="audit_reference_value", width=190)
-        classes = st.text_input(_("Classes, separated by commas (default: those of the reference)"), key="audit_classes")
+        classes = st.text_input(
+            _("Classes, separated by commas (default: those of the reference)"), key="audit_classes"
+        )
         split = _drop(_("Training or tuning split"), _("Must share no ID and no text with the corpus"), "audit_split")
     if expected is None or outputs is None:
         st.info(_("Drop the expected IDs and the outputs to see the verdict. A reference adds the quality."))

@@ -11,9 +11,15 @@ import pandas as pd
 
 from gpucost.language import Language
 
-LANE_HEIGHT = 34
+FACE = "Inter, sans-serif"
+LANE_HEIGHT = 40
 """Height of one variant's lane, in pixels."""
+AXIS_HEIGHT = 56
+"""Height of the axis and its title under the lanes: a chart that fits its container counts them in."""
 MEMORY_LANE_HEIGHT = 72
+
+
+_LANES = alt.Axis(labelLimit=220, labelFontSize=12, labelPadding=8, ticks=False, domain=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ def durations(
     `row`. `medians`: `variant`, `median`, `low`, `high` (seconds over accepted passes). Failed passes have no time:
     they stand at the axis as crosses.
     """
-    lane = alt.Y("variant:N", sort=list(variants), title=None, axis=alt.Axis(labelLimit=220, ticks=False, domain=False))
+    lane = alt.Y("variant:N", sort=list(variants), title=None, axis=_LANES)
     x = alt.X("seconds:Q", title=labels.x, scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(grid=True, tickCount=6))
     timed = points[points["seconds"].notna()]
     failed = points[points["seconds"].isna()]
@@ -94,7 +100,9 @@ def durations(
         .mark_text(fontSize=15, fontWeight="bold", align="left", color=ink.colours["failed"])
         .encode(y=lane, x=alt.value(3), text=alt.Text("cross:N"), tooltip=tooltip)
     )
-    return alt.layer(spread, median, marks, crosses).properties(height=max(1, len(variants)) * LANE_HEIGHT + 10)
+    return alt.layer(spread, median, marks, crosses).properties(
+        height=max(1, len(variants)) * LANE_HEIGHT + AXIS_HEIGHT
+    )
 
 
 def _shape_scale(statuses: Sequence[str]) -> alt.Scale:
@@ -119,9 +127,7 @@ def memory(
         alt.Chart(points)
         .mark_point(size=60, strokeWidth=1.6)
         .encode(
-            y=alt.Y(
-                "variant:N", sort=list(variants), title=None, axis=alt.Axis(labelLimit=220, ticks=False, domain=False)
-            ),
+            y=alt.Y("variant:N", sort=list(variants), title=None, axis=_LANES),
             yOffset=alt.YOffset("word:N", sort=words),
             x=alt.X("bytes:Q", title=titles[0], scale=alt.Scale(zero=True), axis=alt.Axis(format="~s", tickCount=6)),
             shape=alt.Shape("word:N", title=titles[1], sort=words, scale=alt.Scale(domain=words, range=shapes)),
@@ -129,7 +135,7 @@ def memory(
             fill=alt.Fill("word:N", title=titles[1], sort=words, scale=_fill_scale(words, ink)),
             tooltip=[alt.Tooltip("variant:N"), alt.Tooltip("run:N"), alt.Tooltip("word:N"), alt.Tooltip("exact:N")],
         )
-        .properties(height=max(1, len(variants)) * MEMORY_LANE_HEIGHT)
+        .properties(height=max(1, len(variants)) * MEMORY_LANE_HEIGHT + AXIS_HEIGHT)
     )
 
 
@@ -152,7 +158,7 @@ def strip(points: pd.DataFrame, labels: Labels, ink: Ink, phases: Sequence[str])
         .mark_tick(thickness=1.6, size=12)
         .encode(
             x=alt.X("seconds:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(grid=False, tickCount=3)),
-            y=alt.Y("phase:N", sort=list(phases), title=None, axis=alt.Axis(ticks=False, domain=False)),
+            y=alt.Y("phase:N", sort=list(phases), title=None, axis=_LANES),
             color=alt.Color("status:N", legend=None, scale=_colour_scale(ink)),
             tooltip=[
                 alt.Tooltip("variant:N", title=labels.variant),
@@ -161,7 +167,7 @@ def strip(points: pd.DataFrame, labels: Labels, ink: Ink, phases: Sequence[str])
                 alt.Tooltip("word:N", title=labels.status),
             ],
         )
-        .properties(height=18 * max(1, len(phases)))
+        .properties(height=22 * max(1, len(phases)) + 26)
     )
 
 
@@ -205,5 +211,6 @@ _NUMBERS = {
 def localised(chart: alt.TopLevelMixin, language: Language) -> alt.TopLevelMixin:
     """The chart with the numbers of its axes in the reader's language."""
     locale = alt.Locale(number=alt.NumberLocale(**_NUMBERS[language]))
-    configured: alt.TopLevelMixin = chart.configure(locale=locale)  # type: ignore[attr-defined]
+    # The labels are measured in the face that they are drawn in, or long ones would be cut.
+    configured: alt.TopLevelMixin = chart.configure(locale=locale, font=FACE)  # type: ignore[attr-defined]
     return configured

@@ -3,6 +3,7 @@
 They carry no script and no remote address. Colours come from the theme of the reader.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
@@ -15,6 +16,31 @@ LONG = 2_000
 def shown(text: str, limit: int = LONG) -> str:
     """A value, escaped, with invisible characters made visible."""
     return escape(visible(text, limit))
+
+
+_NAME = re.compile(r"`([A-Za-z0-9_./ :-]{1,80})`")
+
+
+def prose(sentence: str, limit: int = LONG) -> str:
+    """A sentence of ours with values in it: all escaped, and the names between backticks set as code."""
+    return _NAME.sub(r"<code>\1</code>", shown(sentence, limit))
+
+
+def paragraph(sentence: str, *, strong: str = "") -> str:
+    """One line of text, perhaps after a strong word."""
+    lead = f"<strong>{escape(strong)}</strong> " if strong else ""
+    return f'<div style="line-height:1.5;overflow-wrap:anywhere;padding:.1rem 0">{lead}{prose(sentence)}</div>'
+
+
+def verdict_banner(sentence: str, *, good: bool, colour: str) -> str:
+    """The one sentence that a page turns on, with a mark for those who do not see the colour."""
+    mark = "✓" if good else "⊘"
+    return (
+        f'<div role="status" style="border-left:5px solid {escape(colour)};padding:.55rem .9rem;margin:.3rem 0 .5rem;'
+        "background:color-mix(in srgb, currentColor 5%, transparent);font-size:1.08rem;line-height:1.45;"
+        f'overflow-wrap:anywhere"><span aria-hidden="true" style="color:{escape(colour)};font-weight:700">{mark}</span> '
+        f"{prose(sentence)}</div>"
+    )
 
 
 def count_cards(cards: Sequence[tuple[str, str, int, str]]) -> str:
@@ -36,7 +62,7 @@ def status_line(mark: str, word: str, colour: str, sentence: str) -> str:
         '<div style="line-height:1.45;padding:.2rem 0 .4rem">'
         f'<span style="color:{escape(colour)};font-weight:700;font-size:1.15rem">'
         f'<span aria-hidden="true">{escape(mark)}</span> {escape(word)}</span>'
-        f'<div style="font-size:1rem;overflow-wrap:anywhere">{shown(sentence)}</div></div>'
+        f'<div style="font-size:1rem;overflow-wrap:anywhere">{prose(sentence)}</div></div>'
     )
 
 
@@ -74,8 +100,8 @@ def finding_cards(findings: Iterable[tuple[str, str, str, str, str]]) -> str:
         '<div style="border-left:3px solid currentColor;padding:.1rem 0 .1rem .7rem;margin:.45rem 0;'
         'font-size:.92rem;line-height:1.45;overflow-wrap:anywhere">'
         f"<strong>{escape(severity)}</strong> <span>{shown(place)}</span>"
-        f"<div>{shown(message)}</div>"
-        f'<div style="opacity:.85">→ {shown(remedy)}</div>'
+        f"<div>{prose(message)}</div>"
+        f'<div style="opacity:.85">→ {prose(remedy)}</div>'
         f'<div style="opacity:.75;font-size:.8rem"><code>{escape(code)}</code></div></div>'
         for severity, place, message, remedy, code in findings
     )

@@ -14,12 +14,22 @@ FILES_PARAMETER = "files"
 _STYLE = """
 <style>
 .stApp { font-variant-numeric: tabular-nums; }
-.block-container { padding-top: 4.2rem; padding-bottom: 3rem; max-width: 1320px; }
+.block-container { padding-top: 3.9rem; padding-bottom: 3rem; max-width: 1320px; }
 h1 { letter-spacing: -0.015em; padding-bottom: 0 !important; }
 :focus-visible { outline: 3px solid currentColor !important; outline-offset: 2px; }
 [data-testid="stCaptionContainer"] { opacity: 1; }
 [data-testid="stCaptionContainer"] p { color: inherit; opacity: .82; }
-@media (max-width: 640px) { .block-container { padding-left: 1rem; padding-right: 1rem; } h1 { font-size: 1.6rem !important; } }
+.stMarkdown code, [data-testid="stCaptionContainer"] code, [data-testid="stPageLink"] code, button code {
+  font-family: inherit; font-size: inherit; color: inherit; background: transparent; padding: 0;
+  overflow-wrap: anywhere; white-space: normal;
+}
+[data-testid="stPageLink"] a { border-radius: 6px; }
+[data-testid="stPageLink"] p { white-space: normal; overflow-wrap: anywhere; }
+.st-key-language { position: fixed; top: .55rem; right: 1rem; z-index: 999991; width: auto !important; }
+@media (max-width: 640px) {
+  .block-container { padding-left: 1rem; padding-right: 1rem; }
+  h1 { font-size: 1.6rem !important; }
+}
 </style>
 """
 
@@ -34,7 +44,7 @@ def language_switch() -> None:
     current = language()
     if st.session_state.get(LANGUAGE_KEY) not in LANGUAGES:
         st.session_state[LANGUAGE_KEY] = current
-    with st.container(horizontal=True, horizontal_alignment="right"):
+    with st.container(key="language"):
         st.segmented_control(
             say().gettext("Language"),
             LANGUAGES,

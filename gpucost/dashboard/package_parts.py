@@ -171,7 +171,7 @@ def _header() -> tuple[str, ...]:
     _ = say().gettext
     return (
         _("offer"), _("days"), _("lots"), _("whole package"), _("GPUs billed"), _("GPUs used"), _("evidence"),
-        _("accepted corpora"), _("cost per accepted corpus"), _("why there is none"),
+        _("accepted corpora"), _("cost per accepted corpus"),
     )  # fmt: skip
 
 
@@ -193,13 +193,16 @@ def _row(line: PackageLine, chosen: Chosen) -> tuple[object, ...]:
         ", ".join(map(str, used)) or "–",
         _evidence(line.measured),
         quantity,
-        _unit_cost(line.unit_cost),
-        line.reason.render(to) if line.reason is not None else "",
+        _unit_cost(line),
     )
 
 
-def _unit_cost(cents: str | None) -> str:
-    return "–" if cents is None else say().gettext("{cents} US cents").format(cents=exact_number(cents))
+def _unit_cost(line: PackageLine) -> str:
+    """The cost per accepted corpus; where there is none, a dash and the reason, never 0."""
+    to = say()
+    if line.unit_cost is not None:
+        return to.gettext("{cents} US cents").format(cents=exact_number(line.unit_cost))
+    return f"– {line.reason.render(to)}" if line.reason is not None else "–"
 
 
 def _evidence(measured: Sequence[MeasuredPackage]) -> str:

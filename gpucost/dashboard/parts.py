@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -12,7 +13,7 @@ from gpucost.cells import visible
 from gpucost.columns import COLUMNS, NAMES, Group
 from gpucost.conversion import convert
 from gpucost.dashboard import charts, desk, frames
-from gpucost.dashboard.fragments import count_cards, definitions, finding_cards, status_line
+from gpucost.dashboard.fragments import count_cards, definitions, finding_cards, paragraph, status_line
 from gpucost.dashboard.markup import inert
 from gpucost.dashboard.statuses import status_colours
 from gpucost.dashboard.wording import language, say
@@ -270,7 +271,7 @@ def attention_link(one: Attention, review: Review) -> None:
         kind = frames.badge(one.status, to)
     else:
         kind = to.gettext(SEVERITY_WORDS[one.severity]) if one.severity is not None else ""
-    label = f"**{kind}** {inert(one.sentence, 300)}"
+    label = f"**{kind}** · {inert(one.sentence.replace('`', ''), 300)}"
     if len(one.rows):
         st.page_link("review.py", label=label, query_params={"pass": pass_link(review, int(one.rows[0]))})
     else:
@@ -298,9 +299,10 @@ def experiment_line(review: Review, verdict: ExperimentVerdict) -> None:
     mine = [one for one in review.variants if one.experiment_id == verdict.experiment_id]
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
-        st.markdown(f"{inert(verdict.experiment_id, 80)}")
-        st.text(comparability(review, verdict, to))
-        st.text(_evidence_sentence(review, verdict))
+        st.markdown(f"**{inert(verdict.experiment_id, 80)}**")
+        st.html(
+            paragraph(comparability(review, verdict, to)) + paragraph(_evidence_sentence(review, verdict)),
+        )
     with right:
         frame = pd.concat([frames.points(review, [one], to).assign(phase=visible(one.phase, 30)) for one in mine[:60]])
         if frame["seconds"].notna().any():
@@ -363,7 +365,9 @@ def passes_table(review: Review, rows: Rows, linked: int | None) -> int | None:
         page = st.pagination(pages, default=start, key=f"page-{pages}-{start}")
     shown = rows[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
     frame = frames.passes(review, shown, to)
-    chosen_at = int(shown.searchsorted(linked)) if linked is not None and linked in shown else None
+    chosen_at = (
+        int(shown.searchsorted(linked)) if linked is not None and linked in shown else _first_problem(review, shown)
+    )
     colours = status_colours(dark=st.context.theme.type == "dark")
     options = [frames.badge(status, to) for status in Status]
     with slot:
@@ -373,7 +377,8 @@ def passes_table(review: Review, rows: Rows, linked: int | None) -> int | None:
             on_select="rerun",
             selection_mode="single-row",
             selection_default={"selection": {"rows": [chosen_at] if chosen_at is not None else []}},
-            key=f"passes-{page}-{total}",
+            key=f"passes-{page}-{total}-{linked}",
+            column_order=None if len(review.experiments) > 1 else [name for name in frame if name != "experiment"],
             height=min(38 + 35 * len(shown), 560),
             alt=_("Passes with their status"),
             column_config={
@@ -399,9 +404,13 @@ def passes_table(review: Review, rows: Rows, linked: int | None) -> int | None:
             },
         )
     picked = selection.selection.rows if selection is not None else []
-    if picked and 0 <= picked[0] < len(shown):
-        return int(shown[picked[0]])
-    return linked if linked is not None and linked in shown else None
+    return int(shown[picked[0]]) if picked and 0 <= picked[0] < len(shown) else None
+
+
+def _first_problem(review: Review, shown: Rows) -> int | None:
+    """Where the first pass that is not accepted stands among the shown rows: what a reviewer wants to read."""
+    wrong = np.flatnonzero(~np.isin(review.statuses[shown], (Status.ACCEPTED, Status.SETUP)))
+    return int(wrong[0]) if len(wrong) else None
 
 
 def file_findings(review: Review) -> None:

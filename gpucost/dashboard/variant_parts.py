@@ -6,6 +6,7 @@ import streamlit as st
 from gpucost.cells import visible
 from gpucost.columns import BY_NAME, MEMORY
 from gpucost.dashboard import charts, frames, parts
+from gpucost.dashboard.fragments import paragraph, verdict_banner
 from gpucost.dashboard.markup import inert
 from gpucost.dashboard.wording import exact_number, say
 from gpucost.review import Review
@@ -23,7 +24,7 @@ def comparability_verdict(review: Review, verdict: ExperimentVerdict) -> None:
     _ = to.gettext
     sentence = comparability(review, verdict, to)
     if verdict.comparable:
-        st.success(inert_line(sentence), icon=None)
+        st.html(verdict_banner(sentence, good=True, colour=parts.ink().colours["accepted"]))
         ranking = review.ranking(verdict.experiment_id)
         if ranking:
             order = " · ".join(
@@ -36,21 +37,16 @@ def comparability_verdict(review: Review, verdict: ExperimentVerdict) -> None:
                 )
                 for one in ranking
             )
-            st.markdown(f"{_('Warm medians, the shortest first:')} {inert(order, 1500)}")
+            st.html(paragraph(order, strong=_("Warm medians, the shortest first:")))
             _overlaps(ranking)
         else:
             st.text(ranks_nothing(review, verdict, to) or "")
         _without_figure(review, verdict)
     else:
-        st.warning(inert_line(sentence), icon=None)
+        st.html(verdict_banner(sentence, good=False, colour=parts.ink().colours["rejected"]))
         _differing_columns(review, verdict)
     if "context" in verdict.varied:
         st.warning(_("The context varies: truncating texts changes the work that is done."), icon=None)
-
-
-def inert_line(sentence: str) -> str:
-    """A sentence with values in it, as one piece of text that is never markup."""
-    return inert(sentence, 1500)
 
 
 def _number(value: object) -> str:
