@@ -4,12 +4,13 @@ It takes bytes, never paths, and never raises on what stands in them. IDs are co
 trimmed, normalised or made unique. Contract, section 4 (`audit`); protocol, section 1.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
+from unicodedata import normalize
 
 import orjson
 
@@ -20,13 +21,12 @@ from gpucost.metrics import COMPUTABLE, Quality, measure_quality
 from gpucost.quality import Metric, metric_named, reaches, within_tolerance
 from gpucost.records import (
     BadRecord,
+    Batch,
     Document,
     Record,
-    is_json,
     is_plain_list,
-    json_lines,
-    json_record,
     read_id_list,
+    read_outputs,
     read_records,
     unusable,
 )
@@ -79,12 +79,30 @@ class Leaks:
 
 @dataclass(frozen=True, slots=True)
 class QualityRule:
-    """The rule fixed before the measurement. `tolerance` is the largest drop against `reference_value`."""
+    """The rule fixed before the measurement. `tolerance` is the largest drop against `reference_value`.
+
+    A metric alone is computed and decides nothing.
+    """
 
     metric: Metric
     threshold: Decimal | None
     tolerance: Decimal | None = None
     reference_value: Decimal | None = None
+
+    @property
+    def decides(self) -> bool:
+        """Whether there is something that a value can fail."""
+        return self.threshold is not None or self.tolerance is not None
+
+    def reached(self, value: Decimal) -> bool:
+        """Whether a value reaches the threshold."""
+        return self.threshold is None or reaches(self.metric.direction, value, self.threshold)
+
+    def tolerated(self, value: Decimal) -> bool:
+        """Whether a value drops no further than allowed."""
+        if self.tolerance is None or self.reference_value is None:
+            return True
+        return within_tolerance(self.metric.direction, value, self.reference_value, self.tolerance)
 
 
 @dataclass(frozen=True)
@@ -92,7 +110,8 @@ class AuditReport:
     """What the outputs of one pass are: counts, lists cut at 100 entries, the metric and the verdict.
 
     `faults` are problems of the pieces themselves (an expected list that repeats an ID, a file that is no CSV): with
-    one, nothing is ever accepted. `warnings` change no verdict.
+    one, nothing is ever accepted. `expected_sound` and `outputs_readable` say whether they concern the expected list
+    or the outputs. `warnings` change no verdict. `expected` counts the list as it stands, repetitions included.
     """
 
     expected: int
@@ -108,82 +127,96 @@ class AuditReport:
     quality: Quality | None
     leaks: Leaks | None
     has_reference: bool = field(default=False)
+    expected_sound: bool = field(default=True)
+    outputs_readable: bool = field(default=True)
 
     @property
     def ids_match(self) -> bool:
-        """Every expected ID exactly once, and no other."""
-        return not (self.missing.count or self.duplicate.count or self.extra.count or self.faults)
+        """Every expected ID exactly once, and no other. Never so where the expected list itself is faulty."""
+        told_apart = self.expected_sound and self.outputs_readable
+        return told_apart and not (self.missing.count or self.duplicate.count or self.extra.count)
 
     @property
     def format_valid(self) -> bool:
         """Whether every output row is valid."""
-        return self.invalid_count == 0 and not self.faults
+        return self.invalid_count == 0 and self.outputs_readable
 
     @property
     def quality_value(self) -> Decimal | None:
         """The metric, None where it could not be computed."""
         return self.quality.value if self.quality is not None else None
 
-    @cached_property
+    @property
     def quality_met(self) -> bool | None:
         """Whether the quality rule holds; None where there is no rule, or no value."""
-        rule, value = self.rule, self.quality_value
-        if rule is None or rule.threshold is None or value is None:
+        if self.rule is None or not self.rule.decides or self.quality_value is None:
             return None
-        met = reaches(rule.metric.direction, value, rule.threshold)
-        if rule.tolerance is not None and rule.reference_value is not None:
-            met = met and within_tolerance(rule.metric.direction, value, rule.reference_value, rule.tolerance)
-        return met
+        return self.rule.reached(self.quality_value) and self.rule.tolerated(self.quality_value)
 
     @property
     def accepted(self) -> bool | None:
         """Whether the corpus is accepted; None where no reference or no rule was given."""
-        if not self.has_reference or self.rule is None or self.rule.threshold is None:
+        if not self.has_reference or self.rule is None or not self.rule.decides:
             return None
-        leaked = self.leaks is not None and self.leaks.any
-        return self.ids_match and self.format_valid and self.quality_met is True and not leaked
+        return not self._wrong and self.quality_met is True
 
     @property
     def exit_status(self) -> Literal[0, 1]:
         """1 where anything is wrong; warnings never change it."""
+        return 1 if self._wrong or self.accepted is False else 0
+
+    @property
+    def _wrong(self) -> bool:
         leaked = self.leaks is not None and self.leaks.any
-        wrong = not self.ids_match or not self.format_valid or leaked or self.accepted is False
-        return 1 if wrong else 0
+        return bool(self.faults) or not self.ids_match or not self.format_valid or leaked
 
     def reasons(self) -> Iterator[Phrase]:
         """Why the corpus is not accepted, in order of consequence, with figures."""
         yield from self.faults
-        for names, one in (
-            (self.missing, N_("{count} expected IDs are missing: {ids}")),
-            (self.duplicate, N_("{count} IDs stand more than once: {ids}")),
-            (self.extra, N_("{count} IDs were not expected: {ids}")),
-        ):
-            if names.count:
-                yield Phrase(one, {"count": str(names.count), "ids": shown_ids(names)})
+        if self.outputs_readable:
+            yield from _counted(
+                self.missing, N_("1 expected ID is missing: {ids}"), N_("{count} expected IDs are missing: {ids}")
+            )
+        yield from _counted(
+            self.duplicate, N_("1 ID stands more than once: {ids}"), N_("{count} IDs stand more than once: {ids}")
+        )
+        yield from _counted(self.extra, N_("1 ID was not expected: {ids}"), N_("{count} IDs were not expected: {ids}"))
         if self.invalid_count:
-            yield Phrase(N_("{count} output rows are not valid"), {"count": str(self.invalid_count)})
+            one, many = N_("1 output row is not valid"), N_("{count} output rows are not valid")
+            yield Phrase(one if self.invalid_count == 1 else many, {"count": str(self.invalid_count)})
         if self.leaks is not None:
-            for leaked, template in (
-                (self.leaks.ids, N_("{count} evaluation IDs also stand in the other split: {ids}")),
-                (self.leaks.texts, N_("{count} evaluation texts also stand in the other split, those of: {ids}")),
-            ):
-                if leaked is not None and leaked.count:
-                    yield Phrase(template, {"count": str(leaked.count), "ids": shown_ids(leaked)})
+            yield from _counted(
+                self.leaks.ids,
+                N_("1 evaluation ID also stands in the other split: {ids}"),
+                N_("{count} evaluation IDs also stand in the other split: {ids}"),
+            )
+            yield from _counted(
+                self.leaks.texts,
+                N_("1 evaluation text also stands in the other split, that of: {ids}"),
+                N_("{count} evaluation texts also stand in the other split, those of: {ids}"),
+            )
         yield from self._quality_reasons()
 
     def _quality_reasons(self) -> Iterator[Phrase]:
-        rule, value = self.rule, self.quality_value
-        if rule is None or rule.threshold is None or value is None:
+        rule, quality = self.rule, self.quality
+        if rule is None or not rule.decides or quality is None:
             return
-        details = {"metric": rule.metric.name, "value": str(value), "threshold": str(rule.threshold)}
-        if not reaches(rule.metric.direction, value, rule.threshold):
-            yield Phrase(N_("{metric} {value} does not reach the threshold {threshold}"), details)
-        tolerance, reference = rule.tolerance, rule.reference_value
-        if tolerance is not None and reference is not None:
-            if not within_tolerance(rule.metric.direction, value, reference, tolerance):
-                drop = {"tolerance": str(tolerance), "reference": str(reference), "drop": str(abs(reference - value))}
-                template = N_("{metric} {value} drops by {drop} from the reference {reference}; {tolerance} is allowed")
-                yield Phrase(template, {**details, **drop})
+        if quality.value is None:
+            yield Phrase(N_("{metric} is undefined on these labels"), {"metric": rule.metric.name})
+            return
+        value = quality.value
+        details = {"metric": rule.metric.name, "value": str(value)}
+        if not rule.reached(value):
+            template = N_("{metric} {value} does not reach the threshold {threshold}")
+            yield Phrase(template, {**details, "threshold": str(rule.threshold)})
+        if rule.reference_value is not None and not rule.tolerated(value):
+            drop = {
+                "tolerance": str(rule.tolerance),
+                "reference": str(rule.reference_value),
+                "drop": str(abs(rule.reference_value - value)),
+            }
+            template = N_("{metric} {value} drops by {drop} from the reference {reference}; {tolerance} is allowed")
+            yield Phrase(template, {**details, **drop})
 
     def to_json(self, to: Translator) -> dict[str, Any]:
         """The fields of the contract. Only the texts of `warnings` and of the reasons depend on the language."""
@@ -214,6 +247,11 @@ class AuditReport:
         return answer
 
 
+def _counted(names: Names | None, one: str, many: str) -> Iterator[Phrase]:
+    if names is not None and names.count:
+        yield Phrase(one if names.count == 1 else many, {"count": str(names.count), "ids": shown_ids(names)})
+
+
 def shown_ids(names: Names, limit: int = 6) -> str:
     """The first IDs, with invisible characters made visible."""
     more = f", … (+{names.count - limit})" if names.count > limit else ""
@@ -229,16 +267,19 @@ def control_json(report: AuditReport) -> bytes:
 class Corpus:
     """The expected IDs, the references and the classes, parsed once for many outputs.
 
-    `classes` are the allowed labels: those declared, else those of the reference; None where any label is allowed.
+    `ids` are the keys, distinct and in the list's order; `listed` counts them as they stand there. `classes` are the allowed
+    labels: those declared, else those of the reference; None where any label is allowed.
     """
 
-    ids: tuple[str, ...]
+    ids: Mapping[str, None]
+    listed: int
     reference: Mapping[str, str] | None
     classes: frozenset[str] | None
     declared: bool
     faults: tuple[Phrase, ...]
     warnings: tuple[Phrase, ...]
     texts: Mapping[str, str]
+    sound: bool
 
     @classmethod
     def prepare(
@@ -248,17 +289,28 @@ class Corpus:
         faults: list[Phrase] = []
         warnings: list[Phrase] = []
         texts: dict[str, str] = {}
-        ids = _expected_ids(expected, faults, texts)
+        names = _expected_ids(expected, faults, warnings, texts)
+        ids = dict.fromkeys(names)
+        if len(ids) < len(names):
+            again = Names.of([name for name, count in Counter(names).items() if count > 1])
+            faults += _counted(
+                again,
+                N_("the expected list repeats 1 ID: {ids}; make it stand once"),
+                N_("the expected list repeats {count} IDs: {ids}; make each stand once"),
+            )
+        sound = not faults
         labels = _reference_labels(reference, faults, texts) if reference is not None else None
-        if labels is not None:
+        if labels:
             faults += _reference_faults(ids, labels, warnings)
-            if classes is not None:
+            if classes:
                 foreign = sorted(set(labels.values()) - set(classes))
                 if foreign:
                     details = {"labels": ", ".join(visible(label, 60) for label in foreign[:6])}
                     faults.append(Phrase(N_("the reference holds labels outside the classes: {labels}"), details))
-        allowed = frozenset(classes) if classes is not None else frozenset(labels.values()) if labels else None
-        return cls(tuple(ids), labels, allowed, classes is not None, tuple(faults), tuple(warnings), texts)
+        allowed = frozenset(classes) if classes else frozenset(labels.values()) if labels else None
+        return cls(
+            ids, len(names), labels, allowed, bool(classes), tuple(faults), tuple(warnings), texts, sound
+        )  # fmt: skip
 
     def audit(
         self,
@@ -273,18 +325,21 @@ class Corpus:
         """Audit the outputs of one pass. Raises AuditUsageError where the rule asks for what cannot be computed."""
         rule = _quality_rule(metric, threshold, tolerance, reference_value)
         faults, warnings = list(self.faults), list(self.warnings)
-        if refusal := unusable(outputs, plain=False, labels=True):
-            faults.append(refusal)
-            outputs = Document(outputs.name, b"")
-        seen = _Seen(self, keep_labels=self.reference is not None)
-        seen.read(outputs)
+        refusal = unusable(outputs, plain=False, labels=True)
+        if refusal:
+            faults.insert(0, refusal)
+        seen = _Seen(self, keep_labels=self.reference is not None and rule is not None)
+        if not refusal:
+            seen.read(outputs)
         missing = [name for name in self.ids if name in seen.pending] if seen.pending else []
         warnings += _likenesses(missing, list(islice(seen.extra, 2_000)))
         quality = None
-        if self.reference is not None and rule is not None and not missing and not seen.repeated and not faults:
+        comparable = not (faults or missing or any(name in seen.labels for name in seen.repeated))
+        if self.reference is not None and rule is not None and comparable:
             quality = self._quality(rule.metric, seen, warnings)
+        leaks = self._leaks(not_in, faults) if not_in is not None else None
         return AuditReport(
-            expected=len(self.ids),
+            expected=self.listed,
             observed=seen.observed,
             missing=Names.of(missing),
             duplicate=Names.of(list(seen.repeated)),
@@ -295,8 +350,10 @@ class Corpus:
             warnings=tuple(warnings),
             rule=rule,
             quality=quality,
-            leaks=self._leaks(not_in, faults) if not_in is not None else None,
+            leaks=leaks,
             has_reference=self.reference is not None,
+            expected_sound=self.sound,
+            outputs_readable=refusal is None,
         )
 
     def _quality(self, metric: Metric, seen: "_Seen", warnings: list[Phrase]) -> Quality:
@@ -313,27 +370,32 @@ class Corpus:
                     details,
                 )
             )
-        if quality.value is None:
-            warnings.append(Phrase(N_("{metric} is undefined on these labels"), {"metric": metric.name}))
         return quality
 
     def _leaks(self, split: Document, faults: list[Phrase]) -> Leaks:
-        if refusal := unusable(split, plain=True, labels=False):
+        if refusal := unusable(split, plain=True, labels=False, ids=False):
             raise AuditUsageError(refusal)
         ids: set[str] = set()
         texts: set[str] = set()
-        if is_plain_list(split.data):
+        if is_plain_list(split):
             ids.update(read_id_list(split.data))
         else:
-            for record in read_records(split, labels=False):
+            bad: list[BadRecord] = []
+            for record in read_records(split, labels=False, ids=False):
                 if record.id is not None:
                     ids.add(record.id)
-                if record.text is not None:
+                if record.text:
                     texts.add(record.text)
+                if record.bad is not None:
+                    bad.append(record.bad)
+            if bad:
+                faults.append(_bad_piece(N_("the other split, line {line}: {why} ({value})"), bad[0]))
         shared_ids = Names.of([name for name in self.ids if name in ids]) if ids and self.ids else None
         shared_texts = None
         if texts and self.texts:
             shared_texts = Names.of([name for name in self.ids if self.texts.get(name) in texts])
+        if shared_ids is None and shared_texts is None:
+            faults.append(Phrase(N_("{name} holds no ID and no text to compare"), {"name": visible(split.name, 80)}))
         return Leaks(shared_ids, shared_texts)
 
 
@@ -350,9 +412,20 @@ def audit(
     not_in: Document | None = None,
 ) -> AuditReport:
     """Audit the outputs of one pass against its corpus. Raises AuditUsageError for bad usage only."""
+    _check_classes(classes)
     return Corpus.prepare(expected, reference, classes).audit(
         outputs, metric=metric, threshold=threshold, tolerance=tolerance, reference_value=reference_value, not_in=not_in
     )
+
+
+def _check_classes(classes: Sequence[str] | None) -> None:
+    """Refuse what is a slip of the hand: `A, B` would make every `B` a wrong label."""
+    for name in classes or ():
+        if not name or name != name.strip():
+            details = {"name": visible(name, 60)}
+            raise AuditUsageError(Phrase(N_("the class `{name}` is empty or has a space around it"), details))
+    if classes and len(set(classes)) < len(classes):
+        raise AuditUsageError(Phrase(N_("a class stands twice in the list of classes")))
 
 
 def _quality_rule(
@@ -368,10 +441,10 @@ def _quality_rule(
         raise AuditUsageError(Phrase(N_("the metric {metric} cannot be computed here; these can: {known}"), details))
     if (tolerance is None) != (reference_value is None):
         raise AuditUsageError(Phrase(N_("a tolerance and its reference value go together")))
-    if tolerance is not None and tolerance < 0:
+    if tolerance is not None and not (tolerance.is_finite() and tolerance >= 0):
         raise AuditUsageError(Phrase(N_("a tolerance is the largest drop allowed, and cannot be below zero")))
     for value in (threshold, reference_value):
-        if value is not None and not metric.in_range(value):
+        if value is not None and not (value.is_finite() and metric.in_range(value)):
             details = {"value": str(value), "metric": metric.name}
             raise AuditUsageError(
                 Phrase(N_("{value} is outside the bounds of {metric}: percent or fraction?"), details)
@@ -379,31 +452,45 @@ def _quality_rule(
     return QualityRule(metric, threshold, tolerance, reference_value)
 
 
-def _expected_ids(expected: Document, faults: list[Phrase], texts: dict[str, str]) -> list[str]:
+def _expected_ids(expected: Document, faults: list[Phrase], warnings: list[Phrase], texts: dict[str, str]) -> list[str]:
     if refusal := unusable(expected, plain=True, labels=False):
         faults.append(refusal)
         return []
-    if is_plain_list(expected.data):
+    names: list[str] = []
+    if is_plain_list(expected):
         names = read_id_list(expected.data)
+        if names and any(mark in names[0] for mark in ",;\t"):
+            details = {"name": visible(expected.name, 80), "first": visible(names[0], 120)}
+            warnings.append(
+                Phrase(
+                    N_("{name} is read as one ID a line, and the first is {first}; a CSV needs an `id` column"), details
+                )
+            )
     else:
-        names = []
         for record in read_records(expected, labels=False):
             _keep_expected(record, names, texts, faults)
-    distinct = dict.fromkeys(names)
-    if len(distinct) < len(names):
-        seen: set[str] = set()
-        again = Names.of(list(dict.fromkeys(name for name in names if name in seen or seen.add(name))))  # type: ignore[func-returns-value]
-        details = {"count": str(again.count), "ids": shown_ids(again)}
-        faults.append(Phrase(N_("the expected list repeats {count} IDs: {ids}; make each stand once"), details))
     if not names and not faults:
         faults.append(Phrase(N_("the expected list holds no ID")))
-    return list(distinct)
+    if not expected.data.isascii():
+        warnings += _twins(names)
+    return names
+
+
+def _twins(names: Sequence[str]) -> Iterator[Phrase]:
+    """Expected IDs that are told apart only by their Unicode normal form."""
+    first: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        twin = first.setdefault(normalize("NFC", name), name) if not name.isascii() else name
+        if twin != name:
+            details = {"one": visible(twin, 80), "other": visible(name, 80), "points": _difference(twin, name)}
+            template = N_("two expected IDs, {one} and {other}, differ only in their Unicode normal form ({points})")
+            yield Phrase(template, details)
 
 
 def _keep_expected(record: Record, names: list[str], texts: dict[str, str], faults: list[Phrase]) -> None:
     if record.id is not None:
         names.append(record.id)
-        if record.text is not None:
+        if record.text:
             texts[record.id] = record.text
     if record.bad is not None and len(faults) < SHOWN:
         faults.append(_bad_piece(N_("the expected list, line {line}: {why} ({value})"), record.bad))
@@ -419,6 +506,8 @@ def _reference_labels(reference: Document, faults: list[Phrase], texts: dict[str
         return {}
     labels: dict[str, str] = {}
     repeated: dict[str, None] = {}
+    if not reference.data.strip():
+        faults.append(Phrase(N_("the reference holds no row")))
     for record in read_records(reference, labels=True):
         if record.bad is not None:
             if len(faults) < SHOWN:
@@ -429,25 +518,31 @@ def _reference_labels(reference: Document, faults: list[Phrase], texts: dict[str
         if record.id in labels:
             repeated[record.id] = None
         labels[record.id] = record.label
-        if record.text is not None:
+        if record.text:
             texts.setdefault(record.id, record.text)
-    if repeated:
-        names = Names.of(list(repeated))
-        details = {"count": str(names.count), "ids": shown_ids(names)}
-        faults.append(Phrase(N_("the reference repeats {count} IDs: {ids}"), details))
+    faults += _counted(
+        Names.of(list(repeated)),
+        N_("the reference repeats 1 ID: {ids}"),
+        N_("the reference repeats {count} IDs: {ids}"),
+    )
     return labels
 
 
-def _reference_faults(ids: Sequence[str], labels: Mapping[str, str], warnings: list[Phrase]) -> Iterator[Phrase]:
-    lacking = Names.of([name for name in ids if name not in labels])
-    if lacking.count:
-        details = {"count": str(lacking.count), "ids": shown_ids(lacking)}
-        yield Phrase(N_("the reference lacks {count} expected IDs: {ids}"), details)
-    known = set(ids)
-    more = Names.of([name for name in labels if name not in known])
-    if more.count:
-        details = {"count": str(more.count), "ids": shown_ids(more)}
-        warnings.append(Phrase(N_("the reference holds {count} IDs that are not expected: {ids}"), details))
+def _reference_faults(ids: Mapping[str, None], labels: Mapping[str, str], warnings: list[Phrase]) -> Iterator[Phrase]:
+    yield from _counted(
+        Names.of([name for name in ids if name not in labels]),
+        N_("the reference lacks 1 expected ID: {ids}"),
+        N_("the reference lacks {count} expected IDs: {ids}"),
+    )
+    warnings += _counted(
+        Names.of([name for name in labels if name not in ids]),
+        N_("the reference holds 1 ID that is not expected: {ids}"),
+        N_("the reference holds {count} IDs that are not expected: {ids}"),
+    )
+
+
+LABEL_OUTSIDE = N_("its label is outside the classes")
+LABEL_UNKNOWN = N_("its label is none of the reference's, and no classes were declared")
 
 
 class _Seen:
@@ -455,7 +550,8 @@ class _Seen:
 
     def __init__(self, corpus: Corpus, *, keep_labels: bool) -> None:
         self._classes = corpus.classes
-        self._expected = frozenset(corpus.ids)
+        self._outside = LABEL_OUTSIDE if corpus.declared else LABEL_UNKNOWN
+        self._expected = corpus.ids
         self._keep_labels = keep_labels
         self.pending = set(corpus.ids)
         self.labels: dict[str, str] = {}
@@ -466,49 +562,33 @@ class _Seen:
         self.invalid_count = 0
 
     def read(self, outputs: Document) -> None:
-        if is_json(outputs.data):
-            self._read_json(outputs.data)
-        elif outputs.data.strip():
-            for record in read_records(outputs, labels=True):
-                self._keep(record)
+        if not outputs.data.strip():
+            return
+        for read in read_outputs(outputs):
+            if isinstance(read, Record):
+                self._keep(read)
+            elif not self._take(read):
+                for record in read.records():
+                    self._keep(record)
 
-    def _read_json(self, data: bytes) -> None:
-        """A million lines in a second: a line in the usual shape is taken as it is, any other is examined in full."""
-        parse, pending, classes, labels = orjson.loads, self.pending, self._classes, self.labels
-        keep_labels, discard = self._keep_labels, self.pending.remove
-        last = data.count(b"\n") + (0 if data.endswith(b"\n") else 1)
-        observed = 0
-        for line, text in json_lines(data):
-            observed += 1
-            try:
-                fields = parse(text)
-                name, label = fields["id"], fields["label"]
-            except (ValueError, KeyError, TypeError):
-                name = label = None
-            usual = (
-                type(name) is str
-                and type(label) is str
-                and name
-                and label
-                and (classes is None or label in classes)
-                and text.count(b'"id"') == 1
-                and text.count(b'"label"') == 1
-                and b"\\" not in text
-            )
-            if usual and name in pending:
-                discard(name)
-                if keep_labels:
-                    labels[name] = label
-                continue
-            self.observed = observed - 1
-            self._keep(json_record(observed, line, text, labels=True, at_end=line >= last))
-        self.observed = observed
+    def _take(self, batch: Batch) -> bool:
+        """Take a batch whole where each of its IDs is expected and new, and each label allowed; else change nothing."""
+        if self._classes is not None and not self._classes.issuperset(batch.labels):
+            return False
+        fresh = self.pending.intersection(batch.ids)
+        if len(fresh) < len(batch.ids):
+            return False
+        self.pending -= fresh
+        self.observed += len(batch.ids)
+        if self._keep_labels:
+            self.labels.update(zip(batch.ids, batch.labels, strict=True))
+        return True
 
     def _keep(self, record: Record) -> None:
         self.observed += 1
         bad = record.bad
         if bad is None and self._classes is not None and record.label not in self._classes:
-            reason = Phrase(N_("its label is outside the classes"))
+            reason = Phrase(self._outside)
             bad = BadRecord(record.row, record.line, visible(record.label or "", 120), reason)
         if bad is not None:
             self.invalid_count += 1
@@ -523,7 +603,7 @@ class _Seen:
                 self.labels[record.id] = record.label or ""
         elif record.id in self._expected:
             self.repeated[record.id] = None
-        else:
+        elif self._expected:  # with no expected list to compare, no ID is extra
             count = self.extra.get(record.id, 0) + 1
             self.extra[record.id] = count
             if count == 2:
@@ -559,9 +639,7 @@ def _likeness_keys(name: str) -> tuple[str, ...]:
 
 
 def _likeness_template(name: str, other: str) -> str:
-    import unicodedata
-
-    if unicodedata.normalize("NFC", name) == unicodedata.normalize("NFC", other):
+    if normalize("NFC", name) == normalize("NFC", other):
         return N_("{missing} is missing and {extra} is extra: they differ only in their Unicode normal form ({points})")
     if skeleton(name) == skeleton(other):
         return N_("{missing} is missing and {extra} is extra: they look alike and differ in {points}")
