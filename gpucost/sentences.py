@@ -1,6 +1,8 @@
 """The sentences that the command line and the pages both say: why a pass has its status, whether an experiment may
 be compared. Each names the thing, the figure and the unit, in the reader's language."""
 
+import re
+
 from gpucost.cells import visible
 from gpucost.columns import CONFIGURATION, ENVIRONMENT, USEFUL_WORK
 from gpucost.findings import Severity
@@ -31,7 +33,7 @@ def reason(review: Review, row: int, to: Translator) -> str:
     if status is Status.FAILED:
         notes = review.table.text(row, "notes")
         return (
-            to.gettext("no time was recorded: {notes}").format(notes=visible(notes, 240))
+            to.gettext("no time was recorded: {notes}").format(notes=incident(notes))
             if notes
             else to.gettext("no time was recorded, and the notes do not say why")
         )
@@ -41,6 +43,24 @@ def reason(review: Review, row: int, to: Translator) -> str:
     if status is Status.REJECTED:
         return "; ".join(failing) or _refusal(review, row, to)
     return to.gettext("every condition of acceptance holds")
+
+
+_INCIDENT = re.compile(
+    r"fail|error|memory|killed|timeout|time limit|exception|abort|échec|échou|erreur|mémoire|dépass", re.IGNORECASE
+)
+NOTES_SHOWN = 240
+
+
+def incident(notes: str) -> str:
+    """The part of a note that tells an incident: the whole of a short one, else from the sentence that names one."""
+    if len(notes) > NOTES_SHOWN:
+        start = 0
+        for part in notes.split(";"):
+            if _INCIDENT.search(part):
+                lead = "… " if start else ""
+                return lead + visible(notes[start:].strip(" ;"), NOTES_SHOWN)
+            start += len(part) + 1
+    return visible(notes, NOTES_SHOWN)
 
 
 def _refusal(review: Review, row: int, to: Translator) -> str:

@@ -3,12 +3,10 @@
 import streamlit as st
 
 from gpucost.attention import needs_attention
-from gpucost.dashboard import charts, frames, parts
+from gpucost.dashboard import parts
 from gpucost.dashboard.desk import current_desk, current_review
 from gpucost.dashboard.layout import next_step, page_header
 from gpucost.dashboard.wording import say
-from gpucost.sentences import comparability
-from gpucost.verdicts import Status
 
 _ = say().gettext
 
@@ -19,10 +17,11 @@ parts.provenance(desk, review)
 if not len(review.table) and not review.findings:
     parts.nothing_here()
     st.stop()
+parts.conversion_offer(desk)
 parts.status_counts(review)
 
 attention = needs_attention(review, say())
-st.subheader(_("First"))
+st.subheader(_("What needs a reviewer first"))
 if not attention:
     st.text(_("Nothing stands against these passes."))
 for one in attention:

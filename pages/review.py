@@ -58,7 +58,7 @@ table_side, pass_side = st.columns([63, 37], gap="medium")
 with table_side:
     chosen = parts.passes_table(review, rows, linked)
     parts.file_findings(review)
-with pass_side:
+with pass_side, st.container(height=700, border=False):
     if chosen is None:
         st.info(_("Choose a row to see why it has its status, every cell, and its findings."))
     else:

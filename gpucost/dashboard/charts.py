@@ -19,7 +19,14 @@ AXIS_HEIGHT = 56
 MEMORY_LANE_HEIGHT = 72
 
 
-_LANES = alt.Axis(labelLimit=220, labelFontSize=12, labelPadding=8, ticks=False, domain=False)
+LABEL_LIMIT = 220
+_CHARACTER = 7.2
+"""Width of a character of a label, in pixels: room is kept before the face has loaded and can be measured."""
+
+
+def _lanes(names: Sequence[str]) -> alt.Axis:
+    room = min(LABEL_LIMIT, max((len(name) for name in names), default=0) * _CHARACTER) + 16
+    return alt.Axis(labelLimit=LABEL_LIMIT, labelFontSize=12, labelPadding=8, minExtent=room, ticks=False, domain=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,7 @@ def durations(
     `row`. `medians`: `variant`, `median`, `low`, `high` (seconds over accepted passes). Failed passes have no time:
     they stand at the axis as crosses.
     """
-    lane = alt.Y("variant:N", sort=list(variants), title=None, axis=_LANES)
+    lane = alt.Y("variant:N", sort=list(variants), title=None, axis=_lanes(variants))
     x = alt.X("seconds:Q", title=labels.x, scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(grid=True, tickCount=6))
     timed = points[points["seconds"].notna()]
     failed = points[points["seconds"].isna()]
@@ -127,7 +134,7 @@ def memory(
         alt.Chart(points)
         .mark_point(size=60, strokeWidth=1.6)
         .encode(
-            y=alt.Y("variant:N", sort=list(variants), title=None, axis=_LANES),
+            y=alt.Y("variant:N", sort=list(variants), title=None, axis=_lanes(variants)),
             yOffset=alt.YOffset("word:N", sort=words),
             x=alt.X("bytes:Q", title=titles[0], scale=alt.Scale(zero=True), axis=alt.Axis(format="~s", tickCount=6)),
             shape=alt.Shape("word:N", title=titles[1], sort=words, scale=alt.Scale(domain=words, range=shapes)),
@@ -158,7 +165,7 @@ def strip(points: pd.DataFrame, labels: Labels, ink: Ink, phases: Sequence[str])
         .mark_tick(thickness=1.6, size=12)
         .encode(
             x=alt.X("seconds:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(grid=False, tickCount=3)),
-            y=alt.Y("phase:N", sort=list(phases), title=None, axis=_LANES),
+            y=alt.Y("phase:N", sort=list(phases), title=None, axis=_lanes(phases)),
             color=alt.Color("status:N", legend=None, scale=_colour_scale(ink)),
             tooltip=[
                 alt.Tooltip("variant:N", title=labels.variant),

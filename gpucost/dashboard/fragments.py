@@ -88,7 +88,7 @@ def _definition(title: str, name: str, value: str, unit: str, help_text: str, *,
     )
     shown_unit = f' <span style="opacity:.75">{escape(unit)}</span>' if unit else ""
     return (
-        f'<dt title="{escape(name)}: {escape(help_text)}" style="opacity:.8">{escape(title)}</dt>'
+        f'<dt title="{escape(name)}: {escape(help_text)}" style="opacity:.8;margin:0">{escape(title)}</dt>'
         f'<dd style="margin:0;font-variant-numeric:tabular-nums;overflow-wrap:anywhere">{shown(value)}{shown_unit}</dd>'
         f"{explained}"
     )

@@ -10,7 +10,7 @@ import streamlit as st
 
 from gpucost.attention import Attention
 from gpucost.cells import visible
-from gpucost.columns import COLUMNS, NAMES, Group
+from gpucost.columns import COLUMNS, NAMES, Group, Unit
 from gpucost.conversion import convert
 from gpucost.dashboard import charts, desk, frames
 from gpucost.dashboard.fragments import count_cards, definitions, finding_cards, paragraph, status_line
@@ -29,6 +29,11 @@ from gpucost.verdicts import ExperimentVerdict, Status
 SHOWN_EXPERIMENTS = 12
 """Experiments that a page shows at once; their number is always exact."""
 ROWS_A_PAGE = 50
+READING_ORDER = (
+    Group.PASS, Group.CONTROL, Group.QUALITY, Group.TIME, Group.NOTES, Group.CONFIGURATION, Group.MEMORY, Group.PACKAGE,
+    Group.IDENTITY, Group.REVISIONS, Group.MACHINE,
+)  # fmt: skip
+"""The groups of columns as a reviewer reads a pass: what decides it first."""
 MOST_NAMES = 1_000
 """Names that a filter offers."""
 UPLOAD_LIMIT_MEBIBYTES = 200
@@ -523,10 +528,10 @@ def _card(review: Review, finding: Finding, row: int) -> tuple[str, str, str, st
 def _groups(review: Review, row: int) -> dict[str, list[tuple[str, str, str, str, str]]]:
     to = say()
     nothing = to.gettext("not recorded")
-    groups: dict[str, list[tuple[str, str, str, str, str]]] = {to.gettext(group.value): [] for group in Group}
+    groups: dict[str, list[tuple[str, str, str, str, str]]] = {to.gettext(group.value): [] for group in READING_ORDER}
     for column in COLUMNS:
         text = review.table.text(row, column.name)
-        unit = to.gettext(column.unit.value) if text else ""
+        unit = to.gettext(column.unit.value) if text and column.unit is not Unit.COUNT else ""
         groups[to.gettext(column.group.value)].append(
             (to.gettext(column.title), column.name, text or nothing, unit, to.gettext(column.help))
         )
@@ -565,7 +570,7 @@ def findings_download(review: Review) -> None:
     key = desk.current_desk().fingerprint + desk.current_tariffs().sha256
     total = sum(review.finding_counts.values())
     st.download_button(
-        to.ngettext("Download {count} finding (CSV)", "Download all {count} findings (CSV)", total).format(count=total),
+        to.ngettext("Download {count} finding (CSV)", "Download {count} findings (CSV)", total).format(count=total),
         lambda: _findings_csv(key, language(), review),
         file_name="gpucost-findings.csv",
         mime="text/csv",
