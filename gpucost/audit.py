@@ -15,15 +15,16 @@ from unicodedata import normalize
 import orjson
 
 from gpucost.cells import named_character, skeleton, visible
-from gpucost.findings import Phrase
 from gpucost.language import N_, Translator, translator
 from gpucost.metrics import COMPUTABLE, Quality, measure_quality
+from gpucost.phrases import Phrase
 from gpucost.quality import Metric, metric_named, reaches, within_tolerance
 from gpucost.records import (
     BadRecord,
     Batch,
     Document,
     Record,
+    is_blank,
     is_plain_list,
     read_id_list,
     read_outputs,
@@ -331,7 +332,8 @@ class Corpus:
         seen = _Seen(self, keep_labels=self.reference is not None and rule is not None)
         if not refusal:
             seen.read(outputs)
-        missing = [name for name in self.ids if name in seen.pending] if seen.pending else []
+        pending = frozenset(seen.pending)  # a copy is as small as what is left, and is looked through faster
+        missing = [name for name in self.ids if name in pending] if pending else []
         warnings += _likenesses(missing, list(islice(seen.extra, 2_000)))
         quality = None
         comparable = not (faults or missing or any(name in seen.labels for name in seen.repeated))
@@ -497,7 +499,7 @@ def _keep_expected(record: Record, names: list[str], texts: dict[str, str], faul
 
 
 def _bad_piece(template: str, bad: BadRecord) -> Phrase:
-    return Phrase(template, {"line": str(bad.line), "value": bad.value, "why": bad.reason.render(translator("en"))})
+    return Phrase(template, {"line": str(bad.line), "value": bad.value, "why": bad.reason})
 
 
 def _reference_labels(reference: Document, faults: list[Phrase], texts: dict[str, str]) -> dict[str, str]:
@@ -506,7 +508,7 @@ def _reference_labels(reference: Document, faults: list[Phrase], texts: dict[str
         return {}
     labels: dict[str, str] = {}
     repeated: dict[str, None] = {}
-    if not reference.data.strip():
+    if is_blank(reference.data):
         faults.append(Phrase(N_("the reference holds no row")))
     for record in read_records(reference, labels=True):
         if record.bad is not None:
@@ -562,7 +564,7 @@ class _Seen:
         self.invalid_count = 0
 
     def read(self, outputs: Document) -> None:
-        if not outputs.data.strip():
+        if is_blank(outputs.data):
             return
         for read in read_outputs(outputs):
             if isinstance(read, Record):

@@ -53,7 +53,7 @@ def _one_line_a_row(data: Bytes) -> bool:
 
 
 def _columns(data: bytes) -> Table | None:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
     from pyarrow import csv
 
     texts = pa.dictionary(pa.int32(), pa.string())

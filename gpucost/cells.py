@@ -78,7 +78,7 @@ SPREADSHEET_NUMBER = re.compile(r"-?[0-9]+([.,][0-9]+[eE][+-]?|[eE]\+)[0-9]+", r
 def parse_cell(text: str, cell_type: CellType, *, money: bool = False) -> Cell:
     """Parse one cell. Empty means not recorded, whatever the type. Nothing is trimmed or guessed."""
     if text == "" or cell_type in (CellType.IDENTIFIER, CellType.TEXT):
-        return Cell(text, text if text else None, text)
+        return Cell(text, text or None, text)
     if cell_type is CellType.BOOLEAN:
         return _parse_boolean(text)
     if len(text) > MAX_DIGITS:

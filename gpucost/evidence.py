@@ -98,9 +98,11 @@ def _corpus(folder: RunFolder) -> tuple[Corpus | None, Iterator[Phrase]]:
         classes = folder.classes
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         reasons.append(Phrase(N_("`{piece}` cannot be read ({why})"), {"piece": PROTOCOL, "why": str(error)}))
-    for piece in (EXPECTED_IDS, REFERENCE):
-        if piece not in folder.pieces:
-            reasons.append(Phrase(N_("`{piece}` is not in the folder"), {"piece": piece}))
+    reasons += [
+        Phrase(N_("`{piece}` is not in the folder"), {"piece": piece})
+        for piece in (EXPECTED_IDS, REFERENCE)
+        if piece not in folder.pieces
+    ]
     if EXPECTED_IDS not in folder.pieces:
         return None, iter(reasons)
     reference = Document(REFERENCE, folder.pieces[REFERENCE]) if REFERENCE in folder.pieces else None

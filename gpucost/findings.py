@@ -14,6 +14,21 @@ import numpy.typing as npt
 
 from gpucost.cells import visible
 from gpucost.language import Translator
+from gpucost.phrases import Detail, Phrase, render_detail
+
+__all__ = [
+    "NO_ROWS",
+    "Detail",
+    "Finding",
+    "Locator",
+    "Phrase",
+    "Place",
+    "Rows",
+    "Rule",
+    "Scope",
+    "Severity",
+    "render_detail",
+]
 
 Rows = npt.NDArray[np.int64]
 """Row positions in a review, ascending, counted from 0 over all its files."""
@@ -59,30 +74,6 @@ class Rule:
     title: str
     message: str
     remedy: str
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A part of a message that is itself translated: a source text marked with `N_`, and what fills it."""
-
-    template: str
-    details: Mapping[str, str] = field(default_factory=dict)
-
-    def render(self, to: Translator) -> str:
-        """The phrase in the reader's language."""
-        return to.gettext(self.template).format(**self.details)
-
-
-Detail = str | Phrase | tuple[Phrase, ...]
-"""What fills a message: a text from the data as it stands, a phrase, or several phrases in a row."""
-
-
-def render_detail(detail: Detail, to: Translator) -> str:
-    """One detail in the reader's language; several phrases are separated by semicolons."""
-    if isinstance(detail, str):
-        return detail
-    phrases = (detail,) if isinstance(detail, Phrase) else detail
-    return "; ".join(phrase.render(to) for phrase in phrases)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def _read(data: bytes, dialect: Dialect) -> tuple[Table, list[Finding]]:
     if mismatch := _header_mismatch(header, line, dialect):
         return empty_table(), [mismatch]
     table = rows.table()
-    return table, [*_remarks(dialect, rows), *rows.findings, *_row_findings(table, rows)]
+    return table, [*_remarks(dialect, rows), *rows.findings, *_row_findings(table)]
 
 
 def _about_file(rule: Rule, *, line: int | None = None, value: str | None = None, **details: Detail) -> Finding:
@@ -271,7 +271,7 @@ def _unclosed_quote(broken: _Broken, data: bytes) -> Finding:
     )
 
 
-def _row_findings(table: Table, rows: _Rows) -> Iterator[Finding]:
+def _row_findings(table: Table) -> Iterator[Finding]:
     """What the texts of the cells say against their rows: NUL bytes and swallowed rows."""
     for name, column in table.columns.items():
         suspects = [code for code, text in enumerate(column.texts) if "\0" in text or "\n" in text or "\r" in text]

@@ -18,8 +18,8 @@ import orjson
 
 from gpucost.cells import visible
 from gpucost.dialect import Dialect, sniff
-from gpucost.findings import Phrase
 from gpucost.language import N_
+from gpucost.phrases import Phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def unusable(document: Document, *, plain: bool, labels: bool, ids: bool = True)
     `plain`: one ID a line is allowed. `labels`, `ids`: a CSV needs a column of that name.
     """
     data = document.data
-    if not data.strip():
+    if is_blank(data):
         return None
     name = visible(document.name, 80)
     # The whole of an ASCII file tells no more about its encoding than its beginning.
@@ -160,9 +160,9 @@ def _is_json_array(data: bytes) -> bool:
 
 def _is_json_document(data: bytes) -> bool:
     """Whether a document that begins like JSON Lines is one object, printed over several lines."""
-    body = data.removeprefix(_BOM).strip()
-    first, _, rest = body.partition(b"\n")
-    return bool(rest) and not _is_whole_json(first) and _is_whole_json(body)
+    body = data.removeprefix(_BOM) if data.startswith(_BOM) else data
+    first = body[: body.find(b"\n") + 1]
+    return bool(first) and not _is_whole_json(first) and _is_whole_json(body)
 
 
 def _is_whole_json(data: bytes) -> bool:
@@ -171,6 +171,12 @@ def _is_whole_json(data: bytes) -> bool:
     except orjson.JSONDecodeError:
         return False
     return True
+
+
+def is_blank(data: bytes) -> bool:
+    """Whether a document holds nothing: no byte, or a byte order mark and blank lines."""
+    body = data.removeprefix(_BOM) if data.startswith(_BOM) else data
+    return not body or body.isspace()
 
 
 def is_json(data: bytes) -> bool:
@@ -196,7 +202,8 @@ def read_id_list(data: bytes) -> list[str]:
     text = data.decode("utf-8-sig")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return [line for line in text.split("\n") if line]
+    lines = text.removesuffix("\n").split("\n")
+    return [line for line in lines if line] if "" in lines else lines
 
 
 def read_records(document: Document, *, labels: bool, ids: bool = True) -> Iterator[Record]:
@@ -259,9 +266,9 @@ def _batch(piece: bytes, first_row: int, first_line: int) -> Batch | None:
     if len(rows) != count or sum(map(len, rows)) != lines.count(b":"):
         return None
     types = {*map(type, ids), *map(type, labels)}
-    if types == {str, int}:
+    if types in ({int}, {str, int}):
         ids, labels = list(map(str, ids)), list(map(str, labels))
-    elif types != {str} and types != {int}:
+    elif types != {str}:
         return None
     return Batch(first_row, first_line, ids, labels) if all(ids) and all(labels) else None
 

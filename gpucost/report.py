@@ -43,7 +43,7 @@ def _list(name: str, entries: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def _large(value: object) -> object:
-    """orjson writes integers up to 64 bits; a larger one keeps its digits as text."""
+    """Orjson writes integers up to 64 bits; a larger one keeps its digits as text."""
     if isinstance(value, int):
         return str(value)
     message = f"no JSON for {type(value).__name__}"

@@ -71,7 +71,7 @@ class CodedColumn:
         known: dict[object, int] = {}
         keys = [(cell.text,) if cell.fault or isinstance(cell.value, str | None) else cell.value for cell in self.cells]
         recoded = np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int32, len(keys))
-        return recoded[self.codes] if len(keys) else self.codes
+        return recoded[self.codes] if keys else self.codes
 
     @cached_property
     def numbers(self) -> npt.NDArray[np.float64]:

@@ -1,8 +1,6 @@
 """Audit: do these outputs carry this corpus?"""
 
-import streamlit as st
-
-from gpucost.dashboard import audit_parts, parts
+from gpucost.dashboard import audit_parts
 from gpucost.dashboard.desk import current_desk, current_review
 from gpucost.dashboard.layout import next_step, page_header
 from gpucost.dashboard.wording import say

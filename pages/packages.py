@@ -1,7 +1,5 @@
 """Packages: what would each whole package cost, and what evidence stands behind it?"""
 
-import streamlit as st
-
 from gpucost.dashboard import package_parts, parts
 from gpucost.dashboard.desk import current_desk, current_review, current_tariffs
 from gpucost.dashboard.layout import next_step, page_header

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from gpucost.dashboard import frames, parts
+from gpucost.dashboard import parts
 from gpucost.dashboard.desk import current_desk, current_review
 from gpucost.dashboard.layout import next_step, page_header
 from gpucost.dashboard.wording import say

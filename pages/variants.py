@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from gpucost.cells import visible
 from gpucost.dashboard import parts, variant_parts
 from gpucost.dashboard.desk import current_desk, current_review
 from gpucost.dashboard.layout import next_step, page_header
 from gpucost.dashboard.wording import say
-from gpucost.cells import visible
 
 _ = say().gettext
 

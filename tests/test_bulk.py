@@ -24,7 +24,7 @@ def texts_of(table: Table) -> list[tuple[str, ...]]:
 
 @settings(max_examples=60)
 @given(ROWS, st.sampled_from(["\n", "\r\n"]), st.booleans())
-def test_both_ways_give_the_same_table(rows: list[tuple[str, ...]], end: str, bom: bool) -> None:  # noqa: FBT001
+def test_both_ways_give_the_same_table(rows: list[tuple[str, ...]], end: str, bom: bool) -> None:
     out = io.StringIO()
     csv.writer(out, lineterminator=end).writerows([NAMES, *rows])
     data = out.getvalue().encode("utf-8-sig" if bom else "utf-8")

@@ -43,7 +43,7 @@ def test_any_bytes_give_findings_and_never_an_exception(data: bytes) -> None:
 
 
 @given(ROWS, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
-def test_line_ends_and_byte_order_mark_change_no_cell(rows: list[tuple[str, ...]], end: str, bom: bool) -> None:  # noqa: FBT001
+def test_line_ends_and_byte_order_mark_change_no_cell(rows: list[tuple[str, ...]], end: str, bom: bool) -> None:
     out = io.StringIO()
     csv.writer(out, lineterminator=end, quoting=csv.QUOTE_ALL).writerows([NAMES, *rows])
     data = out.getvalue().encode("utf-8-sig" if bom else "utf-8")

@@ -64,7 +64,7 @@ def test_figures_are_those_of_accepted_passes_alone() -> None:
     assert (len(figures.rows), len(figures.accepted_rows)) == (6, 4)
     assert (figures.median_seconds, figures.min_seconds, figures.max_seconds) == (
         Decimal("11.0"),
-        Decimal("10"),
+        Decimal(10),
         Decimal("12.5"),
     )
 

@@ -70,7 +70,7 @@ def folder_audit(current: desk.Desk, review: Review) -> None:
     _pieces_used(current, review, row)
 
 
-def _folder_row(review: Review, row: int) -> tuple[object, ...]:
+def _folder_row(review: Review, row: int) -> tuple[parts.Shown, ...]:
     to = say()
     table, report = review.table, review.evidence[row].report
     return (
@@ -150,7 +150,7 @@ def _drop(label: str, help_text: str, key: str) -> Document | None:
     return Document(uploaded.name, uploaded.getvalue()) if uploaded is not None else None
 
 
-def _decimal(text: str) -> Decimal | None | bool:
+def _decimal(text: str) -> Decimal | bool | None:
     """The number typed; None where nothing was, False where it is no number."""
     if not text.strip():
         return None

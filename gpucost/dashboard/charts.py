@@ -11,6 +11,8 @@ import pandas as pd
 
 from gpucost.language import Language
 
+Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
+"""What a chart function gives."""
 FACE = "Inter, sans-serif"
 LANE_HEIGHT = 40
 """Height of one variant's lane, in pixels."""
@@ -57,7 +59,7 @@ SHAPES = {"accepted": "circle", "rejected": "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0M
 
 def durations(
     points: pd.DataFrame, medians: pd.DataFrame, variants: Sequence[str], labels: Labels, ink: Ink
-) -> alt.LayerChart:
+) -> Drawing:
     """Every raw duration of one phase as a point, a lane per variant.
 
     `points`: `variant`, `run`, `seconds` (NaN where there is none), `exact` (the text recorded), `status`, `word`,
@@ -122,7 +124,7 @@ def _colour_scale(ink: Ink) -> alt.Scale:
 
 def memory(
     points: pd.DataFrame, variants: Sequence[str], series: Mapping[str, str], titles: tuple[str, str], ink: Ink
-) -> alt.Chart:
+) -> Drawing:
     """The four memory figures of every pass, each in a lane of its own beside the others: never stacked, never
     subtracted.
 
@@ -130,7 +132,7 @@ def memory(
     """
     words = list(series.values())
     shapes = ["circle", "square", "circle", "square"]
-    return (
+    drawing: alt.Chart = (
         alt.Chart(points)
         .mark_point(size=60, strokeWidth=1.6)
         .encode(
@@ -144,6 +146,7 @@ def memory(
         )
         .properties(height=max(1, len(variants)) * MEMORY_LANE_HEIGHT + AXIS_HEIGHT)
     )
+    return drawing
 
 
 def _series_scale(words: Sequence[str], ink: Ink) -> alt.Scale:
@@ -158,9 +161,9 @@ def _fill_scale(words: Sequence[str], ink: Ink) -> alt.Scale:
     )
 
 
-def strip(points: pd.DataFrame, labels: Labels, ink: Ink, phases: Sequence[str]) -> alt.Chart:
+def strip(points: pd.DataFrame, labels: Labels, ink: Ink, phases: Sequence[str]) -> Drawing:
     """One tiny strip of the raw points of an experiment, a thin lane per phase, without axes' words."""
-    return (
+    drawing: alt.Chart = (
         alt.Chart(points[points["seconds"].notna()])
         .mark_tick(thickness=1.6, size=12)
         .encode(
@@ -176,9 +179,10 @@ def strip(points: pd.DataFrame, labels: Labels, ink: Ink, phases: Sequence[str])
         )
         .properties(height=22 * max(1, len(phases)) + 26)
     )
+    return drawing
 
 
-def confusion(counts: pd.DataFrame, order: Sequence[str], titles: tuple[str, str, str], ink: Ink) -> alt.LayerChart:
+def confusion(counts: pd.DataFrame, order: Sequence[str], titles: tuple[str, str, str], ink: Ink) -> Drawing:
     """A confusion matrix: `reference`, `output`, `count`. The counts are written where there is room for them."""
     base = alt.Chart(counts).encode(
         x=alt.X("output:N", sort=list(order), title=titles[1], axis=alt.Axis(labelAngle=-45, labelLimit=110)),
@@ -209,15 +213,14 @@ def confusion(counts: pd.DataFrame, order: Sequence[str], titles: tuple[str, str
     return alt.layer(squares, numbers)
 
 
-_NUMBERS = {
-    "fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", "\u00a0$US"]},
-    "en": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""]},
+_NUMBERS: dict[Language, alt.NumberLocale] = {
+    "fr": alt.NumberLocale(decimal=",", thousands="\u202f", grouping=[3], currency=["", "\u00a0$US"]),
+    "en": alt.NumberLocale(decimal=".", thousands=",", grouping=[3], currency=["$", ""]),
 }
 
 
-def localised(chart: alt.TopLevelMixin, language: Language) -> alt.TopLevelMixin:
+def localised(chart: Drawing, language: Language) -> Drawing:
     """The chart with the numbers of its axes in the reader's language."""
-    locale = alt.Locale(number=alt.NumberLocale(**_NUMBERS[language]))
     # The labels are measured in the face that they are drawn in, or long ones would be cut.
-    configured: alt.TopLevelMixin = chart.configure(locale=locale, font=FACE)  # type: ignore[attr-defined]
-    return configured
+    drawing: Drawing = chart.configure(locale=alt.Locale(number=_NUMBERS[language]), font=FACE)
+    return drawing

@@ -153,7 +153,7 @@ def package_table(chosen: Chosen) -> None:
     to = say()
     _ = to.gettext
     header = _header()
-    rows = [_row(line, chosen) for line in chosen.lines]
+    rows = [_row(line) for line in chosen.lines]
     frame = pd.DataFrame(rows, columns=header)
     st.dataframe(
         frame,
@@ -175,7 +175,7 @@ def _header() -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _row(line: PackageLine, chosen: Chosen) -> tuple[object, ...]:
+def _row(line: PackageLine) -> tuple[parts.Shown, ...]:
     to = say()
     package = line.package
     used = sorted({count for one in line.measured for count in one.gpus_used})
@@ -406,7 +406,7 @@ def tariff_editor(tariffs: Tariffs) -> None:
             alt=_("Prices to type"),
         )
         typed = [
-            {name: "" if pd.isna(value) else str(value) for name, value in record.items()}
+            {str(name): "" if pd.isna(value) else str(value) for name, value in record.items()}
             for record in edited.to_dict("records")
         ]
         checked = tariffs_from_rows(typed, _("typed-tariff.csv"))

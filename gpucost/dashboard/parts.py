@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
-import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -26,6 +26,8 @@ from gpucost.spreadsheet import derived_csv
 from gpucost.terminal import place_text
 from gpucost.verdicts import ExperimentVerdict, Status
 
+Shown = str | int | Decimal | float | bool | None
+"""A cell of a table that is shown and downloaded."""
 SHOWN_EXPERIMENTS = 12
 """Experiments that a page shows at once; their number is always exact."""
 ROWS_A_PAGE = 50
@@ -65,12 +67,12 @@ def chart_labels() -> charts.Labels:
     )
 
 
-def draw(chart: alt.TopLevelMixin, alternative: str) -> None:
+def draw(chart: charts.Drawing, alternative: str) -> None:
     """Draw a chart with its text alternative."""
     st.altair_chart(charts.localised(chart, language()), width="stretch", alt=alternative)
 
 
-def draw_selectable(chart: alt.TopLevelMixin, alternative: str, key: str) -> Mapping[str, object]:
+def draw_selectable(chart: charts.Drawing, alternative: str, key: str) -> Mapping[str, object]:
     """Draw a chart whose points can be chosen; returns what is chosen."""
     drawn = st.altair_chart(
         charts.localised(chart, language()), width="stretch", alt=alternative, key=key, on_select="rerun"
@@ -383,7 +385,7 @@ def passes_table(review: Review, rows: Rows, linked: int | None) -> int | None:
             selection_mode="single-row",
             selection_default={"selection": {"rows": [chosen_at] if chosen_at is not None else []}},
             key=f"passes-{page}-{total}-{linked}",
-            column_order=None if len(review.experiments) > 1 else [name for name in frame if name != "experiment"],
+            column_order=None if len(review.experiments) > 1 else [str(name) for name in frame if name != "experiment"],
             height=min(38 + 35 * len(shown), 560),
             alt=_("Passes with their status"),
             column_config={
@@ -502,7 +504,7 @@ def pass_details(review: Review, row: int, *, explain: bool) -> None:
         _outputs(review, row)
     found = review.findings_of(row)
     if found:
-        st.html(finding_cards([_card(review, finding, row) for finding in found[:20]]))
+        st.html(finding_cards([_card(finding) for finding in found[:20]]))
         more(len(found) - 20)
     if row in review.table.unreadable:
         st.text(_("The row as it stands in the file:"))
@@ -511,7 +513,7 @@ def pass_details(review: Review, row: int, *, explain: bool) -> None:
     st.html(definitions(_groups(review, row), explain=explain))
 
 
-def _card(review: Review, finding: Finding, row: int) -> tuple[str, str, str, str, str]:
+def _card(finding: Finding) -> tuple[str, str, str, str, str]:
     to = say()
     place = finding.column or ""
     if not finding.each_row:
@@ -607,7 +609,7 @@ def originals_download(current: desk.Desk) -> None:
                 )
 
 
-def table_download(header: Sequence[str], rows: Sequence[Sequence[object]], name: str, key: str) -> None:
+def table_download(header: Sequence[str], rows: Sequence[Sequence[Shown]], name: str, key: str) -> None:
     """Any table of a page, with spreadsheet formulas made harmless."""
     st.download_button(
         say().gettext("Download this table (CSV)"),

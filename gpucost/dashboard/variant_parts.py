@@ -1,5 +1,7 @@
 """Parts of the Variants page: the verdict on comparability, the raw durations, the figures, the memory."""
 
+from itertools import pairwise
+
 import pandas as pd
 import streamlit as st
 
@@ -58,7 +60,7 @@ def _overlaps(ranking: tuple[VariantFigures, ...]) -> None:
     to = say()
     pairs = [
         f"{visible(one.variant_id, 40)} / {visible(other.variant_id, 40)}"
-        for one, other in zip(ranking, ranking[1:], strict=False)
+        for one, other in pairwise(ranking)
         if one.max_seconds is not None and other.min_seconds is not None and one.max_seconds >= other.min_seconds
     ]
     if pairs:
@@ -88,7 +90,7 @@ def _differing_columns(review: Review, verdict: ExperimentVerdict) -> None:
         return
     frame = pd.DataFrame(
         {
-            to.gettext("column"): [name for name in verdict.varied],
+            to.gettext("column"): list(verdict.varied),
             to.gettext("title"): [to.gettext(BY_NAME[name].title) for name in verdict.varied],
             to.gettext("values"): [
                 ", ".join(visible(value, 60) or "∅" for value in distinct_values(review.table, verdict, name)[:12])

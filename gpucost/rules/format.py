@@ -44,7 +44,7 @@ FILE_UNCLOSED_QUOTE = Rule(
     title=N_("A quotation mark that is never closed"),
     message=N_("A quoted cell opens on line {line} and is not closed as it should be: from there, the rest of the file"
                " ({lines} lines) could not be separated into rows."),
-    remedy=N_("Close the quotation mark on line {line}, and double every quotation mark inside a note (\"\")."
+    remedy=N_('Close the quotation mark on line {line}, and double every quotation mark inside a note ("").'
               " Nothing from this line on was read."),
 )  # fmt: skip
 FILE_NO_ROWS = Rule(
@@ -91,7 +91,7 @@ ROW_QUOTES = Rule(
     title=N_("Quotation marks that do not fit"),
     message=N_("A quotation mark closes a cell and text follows it before the comma: the row cannot be separated into"
                " cells."),
-    remedy=N_("Put the whole cell between double quotes and double every quotation mark inside it (\"\")."),
+    remedy=N_('Put the whole cell between double quotes and double every quotation mark inside it ("").'),
 )  # fmt: skip
 ROW_SWALLOWED = Rule(
     code="row-swallowed", scope=Scope.ROW, severity=Severity.ERROR, section="4",

@@ -98,7 +98,7 @@ TARIFF_ROW_QUOTES = _rule(
     N_("Quotation marks of a tariff that do not fit"),
     N_("{tariffs}: a quotation mark closes a cell and text follows it before the comma ({value}): the row cannot be"
        " separated into cells."),
-    N_("Put the whole cell between double quotes and double every quotation mark inside it (\"\")."),
+    N_('Put the whole cell between double quotes and double every quotation mark inside it ("").'),
 )  # fmt: skip
 TARIFF_SWALLOWED = _rule(
     _E, "tariff-row-swallowed",
