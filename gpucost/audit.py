@@ -569,22 +569,23 @@ class _Seen:
         for read in read_outputs(outputs):
             if isinstance(read, Record):
                 self._keep(read)
-            elif not self._take(read):
+            elif self._classes is not None and not self._classes.issuperset(read.labels):
                 for record in read.records():
                     self._keep(record)
+            else:
+                self._take(read)
 
-    def _take(self, batch: Batch) -> bool:
-        """Take a batch whole where each of its IDs is expected and new, and each label allowed; else change nothing."""
-        if self._classes is not None and not self._classes.issuperset(batch.labels):
-            return False
+    def _take(self, batch: Batch) -> None:
+        """Take the records of a batch, whose labels are all allowed: the expected and new ones together."""
         fresh = self.pending.intersection(batch.ids)
         if len(fresh) < len(batch.ids):
-            return False
+            for record in batch.records():
+                self._keep(record)
+            return
         self.pending -= fresh
         self.observed += len(batch.ids)
         if self._keep_labels:
             self.labels.update(zip(batch.ids, batch.labels, strict=True))
-        return True
 
     def _keep(self, record: Record) -> None:
         self.observed += 1

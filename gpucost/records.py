@@ -68,7 +68,7 @@ class Batch:
             yield Record(self.first_row + place, self.first_line + place, name, label, None)
 
 
-PIECE_BYTES = 1 << 16
+PIECE_BYTES = 1 << 15
 """How much of a JSON Lines document is parsed at once: large enough for one call, small enough for a cache."""
 _BOM = codecs.BOM_UTF8
 _ARRAY = re.compile(rb"\s*\[\s*[\[{\"]")
