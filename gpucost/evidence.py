@@ -85,7 +85,8 @@ def recompute(folder: RunFolder, table: Table) -> FolderEvidence:
         findings += _contradictions(table, row, name, report)
     findings += _unclaimed(folder, claimed)
     if lacking:
-        details: dict[str, Detail] = {"reasons": tuple(dict.fromkeys(lacking))}
+        said = {repr(phrase): phrase for phrase in lacking}
+        details: dict[str, Detail] = {"reasons": tuple(said.values())}
         findings.append(Finding(rule=rules.NOT_RECOMPUTED, details=details))
     return FolderEvidence(passes, findings)
 
