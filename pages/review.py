@@ -52,7 +52,7 @@ choice = Choice(
     severities=[severity for severity in Severity if severity.value in severities],
 )
 rows = chosen_rows(review, choice)
-linked = parts.linked_row(review, st.query_params.get("pass"))
+linked = parts.linked_row(review, st.query_params.get("row"))
 
 table_side, pass_side = st.columns([63, 37], gap="medium")
 with table_side:

@@ -120,7 +120,7 @@ def _outside_code(text: str) -> str:
 
 def test_a_filter_chooses_and_a_link_opens_the_pass() -> None:
     test = page("review.py", DESKS["all rejected"])
-    test.query_params["pass"] = "1-2"
+    test.query_params["row"] = "1-2"
     test.run()
     assert errors(test) == []
     assert any("3" in element.value for element in test.text)
@@ -137,7 +137,14 @@ def test_a_link_to_files_that_are_not_here_names_them_and_shows_nothing_else() -
 
 
 def test_a_spreadsheets_export_is_converted_on_a_click_and_its_original_is_kept() -> None:
-    french = csv_of(five(notes="whole chain")).decode().replace(",", ";").replace("12.481", "12,481").replace("0.9", "0,9").encode()
+    french = (
+        csv_of(five(notes="whole chain"))
+        .decode()
+        .replace(",", ";")
+        .replace("12.481", "12,481")
+        .replace("0.9", "0,9")
+        .encode()
+    )
     test = page("overview.py", [Source("export.csv", french)])
     button = next(button for button in test.button if button.key == "convert-0")
     button.click().run()
@@ -145,7 +152,9 @@ def test_a_spreadsheets_export_is_converted_on_a_click_and_its_original_is_kept(
     (paper,) = test.session_state["desk_uploads"]
     assert paper.source.name == "export-canonical.csv"
     assert paper.converted.data == french
-    assert any("export-canonical.csv" in caption.value for caption in test.caption)
+    shown = " ".join(caption.value for caption in test.run().caption)
+    assert "export-canonical.csv" in shown
+    assert f"export.csv (SHA-256 {paper.converted.sha256[:12]}" in shown
 
 
 def test_an_upload_stays_the_same_after_every_rerun() -> None:

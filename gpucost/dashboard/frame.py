@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from gpucost.dashboard import desk
+from gpucost.dashboard import desk, parts
 from gpucost.dashboard.markup import inert
 from gpucost.dashboard.wording import LANGUAGE_KEY, language, say
 from gpucost.language import LANGUAGE_NAMES, LANGUAGES
@@ -10,6 +10,7 @@ from gpucost.language import LANGUAGE_NAMES, LANGUAGES
 ORIGIN_PARAMETER = "desk"
 FINGERPRINT_PARAMETER = "sha"
 FILES_PARAMETER = "files"
+_WRITTEN = "frame_written"
 
 _STYLE = """
 <style>
@@ -61,32 +62,32 @@ def link_notice() -> bool:
 
     A link carries where its rows came from, a digest of their content, and the names and short SHA-256 of the files.
     """
-    _ = say().gettext
-    wanted = st.query_params.get(FINGERPRINT_PARAMETER)
     current = desk.current_desk()
-    if wanted and wanted != current.fingerprint and not st.session_state.get("link_left"):
-        for origin in desk.origins():
-            other = desk.desk_of(origin)
-            if other.fingerprint == wanted:
-                desk.choose_origin(origin)
-                current = other
-                break
-        else:
-            files = st.query_params.get(FILES_PARAMETER, "")
-            st.warning(
-                f"{_('This link shows files that are not on this server, or not in this browser session:')}"
-                f" {inert(files or wanted, 400)}",
-                icon=None,
-            )
-            st.text(_("Upload these very files to see the view, or go on with what lies on the desk."))
-            if st.button(_("Go on with what lies on the desk")):
-                st.session_state["link_left"] = True
-                st.query_params.clear()
-                st.rerun()
+    wanted = st.query_params.get(FINGERPRINT_PARAMETER)
+    # What this session wrote itself is no link: the desk has changed since.
+    if wanted and wanted not in (current.fingerprint, st.session_state.get(_WRITTEN)):
+        found = next((origin for origin in desk.origins() if desk.desk_of(origin).fingerprint == wanted), None)
+        if found is None:
+            _say_what_is_missing(wanted)
             return False
-    st.session_state["link_left"] = False
+        desk.choose_origin(found)
+        current = desk.current_desk()
+    st.session_state[_WRITTEN] = current.fingerprint
     st.query_params[FINGERPRINT_PARAMETER] = current.fingerprint
     st.query_params[FILES_PARAMETER] = ",".join(
         f"{paper.source.name}:{paper.sha256[: desk.SHORT_DIGITS]}" for paper in current.papers[:4]
     )
     return True
+
+
+def _say_what_is_missing(wanted: str) -> None:
+    _ = say().gettext
+    files = st.query_params.get(FILES_PARAMETER, "")
+    lead = _("This link shows files that are not on this server, or not in this browser session:")
+    st.warning(f"{lead} {inert(files or wanted, 400)}", icon=None)
+    st.text(_("Upload these very files to see the view, or go on with what lies on the desk."))
+    parts.upload_popover()
+    if st.button(_("Go on with what lies on the desk")):
+        st.session_state[_WRITTEN] = wanted
+        st.query_params.clear()
+        st.rerun()

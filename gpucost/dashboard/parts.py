@@ -108,8 +108,13 @@ def desk_controls() -> None:
             if chosen in origins and chosen != current:
                 desk.choose_origin(chosen)
                 st.rerun()
-        with st.popover(_("Upload files")):
-            _upload_form()
+        upload_popover()
+
+
+def upload_popover() -> None:
+    """Bring files of one's own."""
+    with st.popover(say().gettext("Upload files")):
+        _upload_form()
 
 
 def _upload_form() -> None:
@@ -227,7 +232,19 @@ def provenance(current: desk.Desk, review: Review) -> None:
     left = len(review.files) - 4
     if left > 0:
         files += " " + _("and {count} more").format(count=left)
-    st.caption(inert_sentence(f"{origin} · ") + inert(f"SHA-256 {files}", 400) if files else origin)
+    st.caption(f"{inert_sentence(origin)} · {inert(f'SHA-256 {files}', 400)}" if files else inert_sentence(origin))
+    for paper in current.papers:
+        if paper.converted is not None:
+            original = f"{paper.converted.name} (SHA-256 {paper.converted.sha256[: desk.SHORT_DIGITS]}…)"
+            st.caption(
+                to.ngettext(
+                    "{canonical} was converted from {original}: {count} cell spelled anew",
+                    "{canonical} was converted from {original}: {count} cells spelled anew",
+                    paper.converted.changes,
+                ).format(
+                    canonical=inert(paper.source.name, 80), original=inert(original, 160), count=paper.converted.changes
+                )
+            )
 
 
 def inert_sentence(text: str) -> str:
@@ -280,7 +297,7 @@ def attention_link(one: Attention, review: Review) -> None:
         kind = to.gettext(SEVERITY_WORDS[one.severity]) if one.severity is not None else ""
     label = f"**{kind}** · {inert(one.sentence.replace('`', ''), 300)}"
     if len(one.rows):
-        st.page_link("review.py", label=label, query_params={"pass": pass_link(review, int(one.rows[0]))})
+        st.page_link("review.py", label=label, query_params={"row": pass_link(review, int(one.rows[0]))})
     else:
         st.page_link("review.py", label=label, query_params={"view": "findings"})
 

@@ -154,7 +154,7 @@ def _open_point(review: Review, selection: object) -> None:
             st.page_link(
                 "review.py",
                 label=f"{say().gettext('Open the chosen pass')}: {inert(parts.place_of(review, row), 120)}",
-                query_params={"pass": parts.pass_link(review, row)},
+                query_params={"row": parts.pass_link(review, row)},
             )
 
 
