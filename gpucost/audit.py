@@ -14,8 +14,9 @@ from unicodedata import normalize
 
 import orjson
 
-from gpucost.cells import named_character, skeleton, visible
+from gpucost.cells import named_character, visible
 from gpucost.language import N_, Translator, translator
+from gpucost.likeness import appearance, likeness_keys, scientific_keys
 from gpucost.metrics import COMPUTABLE, Quality, measure_quality
 from gpucost.phrases import Phrase
 from gpucost.quality import Metric, metric_named, reaches, within_tolerance
@@ -619,11 +620,11 @@ def _likenesses(missing: Sequence[str], extra: Sequence[str]) -> Iterator[Phrase
         return
     by_likeness: dict[str, str] = {}
     for name in missing[:2_000]:
-        for key in _likeness_keys(name):
+        for key in (*likeness_keys(name), *scientific_keys(name)):
             by_likeness.setdefault(key, name)
     found = 0
     for other in extra:
-        twin = next((by_likeness[key] for key in _likeness_keys(other) if key in by_likeness), None)
+        twin = next((by_likeness[key] for key in likeness_keys(other) if key in by_likeness), None)
         if twin is None or twin == other:
             continue
         found += 1
@@ -634,19 +635,12 @@ def _likenesses(missing: Sequence[str], extra: Sequence[str]) -> Iterator[Phrase
         yield Phrase(N_("{count} more IDs look like a missing one"), {"count": str(found - HINTS)})
 
 
-def _likeness_keys(name: str) -> tuple[str, ...]:
-    likeness = skeleton(name).casefold()
-    digits = "".join(c if c.isalnum() else "-" for c in likeness)
-    plain = likeness.lstrip("0").removesuffix(".0")
-    return likeness, f"separators {digits}", f"zeros {plain}"
-
-
 def _likeness_template(name: str, other: str) -> str:
     if normalize("NFC", name) == normalize("NFC", other):
         return N_("{missing} is missing and {extra} is extra: they differ only in their Unicode normal form ({points})")
-    if skeleton(name) == skeleton(other):
+    if appearance(name) == appearance(other):
         return N_("{missing} is missing and {extra} is extra: they look alike and differ in {points}")
-    if skeleton(name).casefold() == skeleton(other).casefold():
+    if appearance(name).casefold() == appearance(other).casefold():
         return N_("{missing} is missing and {extra} is extra: they differ only in capital letters ({points})")
     return N_("{missing} is missing and {extra} is extra: a spreadsheet may have rewritten these IDs ({points})")
 

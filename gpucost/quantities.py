@@ -5,7 +5,7 @@ offer only where the price matches exactly one; it is never added over variants 
 a finding stands against it, and never set beside one of another useful work. Protocol, section 5.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,8 +144,10 @@ def useful_works(measured: Iterable[MeasuredPackage]) -> tuple[UsefulWork, ...]:
 class PackageLine:
     """One whole package beside the evidence that stands behind it.
 
-    `measured` are the variants that ran on this very package. `unit_cost` is a decimal text of US cents per accepted
-    corpus, None with its `reason`. A typed quantity is `package.accepted_results`, and is shown as typed.
+    `measured` are the variants that ran on this very package. `quantity` is the one whose number the price is divided
+    by; a package on which several variants state one has a line for each, and they are never added. `unit_cost` is a
+    decimal text of US cents per accepted corpus, None with its `reason`. A typed quantity is
+    `package.accepted_results`, and is shown as typed.
     """
 
     package: Package
@@ -166,10 +168,10 @@ def package_lines(
 
     `typed` is a quantity that a person typed for one period; it takes the place of the measured ones.
     """
-    return tuple(_line(Package(price, lots, typed), measured, work) for price in prices)
+    return tuple(line for price in prices for line in _lines(Package(price, lots, typed), measured, work))
 
 
-def _line(package: Package, measured: Sequence[MeasuredPackage], work: UsefulWork | None) -> PackageLine:
+def _lines(package: Package, measured: Sequence[MeasuredPackage], work: UsefulWork | None) -> Iterator[PackageLine]:
     price = package.price
     own = tuple(
         one
@@ -181,19 +183,14 @@ def _line(package: Package, measured: Sequence[MeasuredPackage], work: UsefulWor
     )
     if package.accepted_results is not None:
         cost = package.usd_minor_per_accepted_result
-        return PackageLine(package, own, None, cost, None if cost else Phrase(N_("0 corpora were accepted")))
-    if not own:
-        return PackageLine(package, own, None, None, Phrase(N_("nothing was measured on this package")))
+        yield PackageLine(package, own, None, cost, None if cost else Phrase(N_("0 corpora were accepted")))
+        return
     stated = [one for one in own if one.quantity is not None]
     if not stated:
-        return PackageLine(package, own, None, None, own[0].obstacle())
-    if len(stated) > 1:
-        # Quantities are never added over variants: a reader picks one, or none is divided by.
-        reason = Phrase(N_("{count} variants state a quantity; they are never added"), {"count": str(len(stated))})
-        return PackageLine(package, own, None, None, reason)
-    one = stated[0]
-    obstacle = one.obstacle()
-    cost = None
-    if obstacle is None:
-        cost = Package(price, package.lots, one.quantity).usd_minor_per_accepted_result
-    return PackageLine(package, own, one, cost, obstacle)
+        reason = own[0].obstacle() if own else Phrase(N_("nothing was measured on this package"))
+        yield PackageLine(package, own, None, None, reason)
+    for one in stated:
+        obstacle = one.obstacle()
+        counted = Package(price, package.lots, one.quantity)
+        cost = counted.usd_minor_per_accepted_result if obstacle is None else None
+        yield PackageLine(package, (one,), one, cost, obstacle)

@@ -264,7 +264,7 @@ def test_an_expected_list_that_holds_nothing_to_compare() -> None:
     for document in (Document("e.txt", b"\n"), Document("e.csv", b"name,label\nt-1,A\n")):
         found = report(expected=document)
         assert (found.expected, found.extra.count, found.ids_match, found.accepted) == (0, 0, False, False)
-        assert len(said(found)) == 1 + (document.name == "e.txt") * 0 + bool(found.warnings) * 0
+        assert len(said(found)) == 1
 
 
 def test_a_reference_that_does_not_fit() -> None:
@@ -365,7 +365,7 @@ def test_a_value_is_rounded_once_so_that_the_threshold_is_reached() -> None:
 def test_a_metric_that_is_undefined_accepts_nothing() -> None:
     same = dict.fromkeys(LABELS, "A")
     found = report(
-        labelled(same), reference=labelled(same), metric="cohen-kappa", threshold=Decimal("-1"), classes=("A",)
+        labelled(same), reference=labelled(same), metric="cohen-kappa", threshold=Decimal(-1), classes=("A",)
     )
     assert (found.quality_value, found.accepted) == (None, False)
     assert said(found) == ["cohen-kappa is undefined on these labels"]
@@ -463,7 +463,7 @@ def test_a_split_that_cannot_be_compared_accepts_nothing(split: Document) -> Non
         ("caf\u00e9-1", "cafe\u0301-1", "Unicode normal form"),
         ("t-1", "t-1 ", "look alike"),
         ("t-1", "t\u20111", "look alike"),
-        ("t-1", "\u0442-1", "look alike"),
+        ("e-1", "\u0435-1", "look alike"),
         ("t-1", "T-1", "capital letters"),
         ("03-07-2031", "03/07/2031", "a spreadsheet may have rewritten"),
         ("03-07-2031", "2031-07-03", "a spreadsheet may have rewritten"),
@@ -560,10 +560,10 @@ def test_the_exact_headlines_are_those_of_the_library(pairs: list[tuple[str, str
         "macro-f1": sk.f1_score(due, given_, average="macro", zero_division=0),
         "micro-f1": sk.f1_score(due, given_, average="micro", zero_division=0),
         "accuracy": sk.accuracy_score(due, given_),
-        "balanced-accuracy": measure_quality("balanced-accuracy", due, given_, None).value,
-        "mcc": sk.matthews_corrcoef(due, given_),
+        "balanced-accuracy": sk.recall_score(due, given_, labels=sorted(set(due)), average="macro", zero_division=0),
     }
     if len({*due, *given_}) > 1:
+        library["mcc"] = sk.matthews_corrcoef(due, given_)
         library["cohen-kappa"] = sk.cohen_kappa_score(due, given_)
     for metric, value in library.items():
         ours = measure_quality(metric, due, given_, None).value

@@ -52,9 +52,11 @@ def test_a_quantity_that_cannot_be_used_gives_no_unit_cost(changes: dict[str, st
     assert lines(of(*five(**changes)))[3] == (None, why)
 
 
-def test_quantities_of_two_variants_are_not_added() -> None:
+def test_quantities_of_two_variants_stand_on_lines_of_their_own_and_are_not_added() -> None:
     found = of(*five(accepted_unique_corpora="7"), *five(variant_id="b16", batch="16", accepted_unique_corpora="9"))
-    assert lines(found)[3] == (None, "{count} variants state a quantity; they are never added")
+    measured = measured_packages(found, TARIFFS)
+    made = package_lines(TARIFFS.offers[:1], 1, measured, useful_works(measured)[0])
+    assert [(line.measured[0].variant_id, line.unit_cost) for line in made] == [("b8", "18514.2857"), ("b16", "14400")]
 
 
 def test_quantities_of_different_work_are_told_apart() -> None:

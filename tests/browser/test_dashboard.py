@@ -83,7 +83,14 @@ def test_an_upload_without_the_cookie_of_the_protection_is_refused(server: str) 
 def rejected_csv() -> bytes:
     rows = [
         *five(accepted_unique_corpora="7"),
-        row(variant_id="b32", batch="32", observed_ids="998", ids_match="false", corpus_accepted="false"),
+        row(
+            variant_id="b32",
+            batch="32",
+            observed_ids="998",
+            ids_match="false",
+            corpus_accepted="false",
+            accepted_unique_corpora="",
+        ),
         failed(variant_id="b128", batch="128"),
     ]
     return csv_of(rows)
