@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from gpucost.audit import AuditReport, AuditUsageError, Corpus, Document, audit, control_json
+from gpucost.cells import visible
 from gpucost.language import translator
 from gpucost.metrics import measure_quality
 from gpucost.records import PIECE_BYTES
@@ -152,7 +153,7 @@ def test_a_row_without_a_usable_id_is_invalid(text: str, value: str, reason: str
         (row("t-1", None), "null", "its `label` is neither a text nor a whole number"),
         (row("t-1", 0.5), "0.5", "its `label` is neither a text nor a whole number"),
         (row("t-1", ""), "", "its `label` is empty"),
-        (row("t-1", "A "), "A␠", "its label is outside the classes"),
+        (row("t-1", "A "), visible("A "), "its label is outside the classes"),
         (row("t-1", "a"), "a", "its label is outside the classes"),
         ('{"id": "t-1", "label": "A", "score": NaN}', '{"id": "t-1", "label": "A", "score": NaN}',
          "it holds what JSON does not allow: NaN, Infinity or half a character; write null or the text"),
