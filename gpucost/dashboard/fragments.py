@@ -18,12 +18,12 @@ def shown(text: str, limit: int = LONG) -> str:
     return escape(visible(text, limit))
 
 
-_NAME = re.compile(r"`([A-Za-z0-9_./ :-]{1,80})`")
+_SPAN = re.compile(r"`([^`]+)`")
 
 
 def prose(sentence: str, limit: int = LONG) -> str:
-    """A sentence of ours with values in it: all escaped, and the names between backticks set as code."""
-    return _NAME.sub(r"<code>\1</code>", shown(sentence, limit))
+    """A sentence of ours with values in it: all escaped, and what stands between backticks set as code."""
+    return _SPAN.sub(r"<code>\1</code>", shown(sentence, limit))
 
 
 def paragraph(sentence: str, *, strong: str = "") -> str:

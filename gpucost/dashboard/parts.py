@@ -48,7 +48,7 @@ def ink() -> charts.Ink:
     colours |= (
         {"allocated": "#5DB0F7", "reserved": "#FCC545", "paper": "#1B222C"}
         if dark
-        else {"allocated": "#1059DB", "reserved": "#BC4D04", "paper": "#EEF3FB"}
+        else {"allocated": "#1059DB", "reserved": "#BB4C04", "paper": "#EEF3FB"}
     )
     return charts.Ink("#E8ECF2" if dark else "#1B2330", "#9AA4B2" if dark else "#5B6675", colours)
 

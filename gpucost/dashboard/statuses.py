@@ -7,7 +7,7 @@ from gpucost.verdicts import Status
 
 LIGHT: dict[Status, str | None] = {
     Status.ACCEPTED: "#1059DB",
-    Status.REJECTED: "#BC4D04",
+    Status.REJECTED: "#BB4C04",
     Status.FAILED: "#5A0A26",
     Status.INVALID: "#6B6B6B",
     Status.SETUP: None,
