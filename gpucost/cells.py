@@ -170,7 +170,8 @@ def _number_fault(text: str) -> Fault | None:
 
 
 def _has_currency(text: str) -> bool:
-    return any(unicodedata.category(character) == "Sc" for character in text) or bool(_CURRENCY_WORDS.search(text))
+    signs = "$" in text if text.isascii() else any(unicodedata.category(character) == "Sc" for character in text)
+    return signs or bool(_CURRENCY_WORDS.search(text))
 
 
 def visible(text: str, limit: int = 200) -> str:
@@ -178,6 +179,8 @@ def visible(text: str, limit: int = 200) -> str:
 
     Long texts are cut at `limit` characters, with the number of characters left out.
     """
+    if len(text) <= limit and text.isascii() and text.isprintable() and text.strip(" ") == text:
+        return text
     cut = text[:limit]
     shown = "".join(_visible_character(character) for character in cut)
     edges = cut.strip(" ")
