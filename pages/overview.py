@@ -3,7 +3,7 @@
 import streamlit as st
 
 from gpucost.attention import needs_attention
-from gpucost.dashboard import parts
+from gpucost.dashboard import desk_parts, overview_parts, parts
 from gpucost.dashboard.desk import current_desk, current_review
 from gpucost.dashboard.layout import next_step, page_header
 from gpucost.dashboard.wording import say
@@ -11,26 +11,26 @@ from gpucost.dashboard.wording import say
 _ = say().gettext
 
 page_header(_("Overview"), _("What lies on the desk, and what needs a reviewer first."))
-parts.desk_controls()
+desk_parts.desk_controls()
 desk, review = current_desk(), current_review()
-parts.provenance(desk, review)
+desk_parts.provenance(desk, review)
 if not len(review.table) and not review.findings:
-    parts.nothing_here()
+    desk_parts.nothing_here()
     st.stop()
-parts.conversion_offer(desk)
-parts.status_counts(review)
+desk_parts.conversion_offer(desk)
+overview_parts.status_counts(review)
 
 attention = needs_attention(review, say())
 st.subheader(_("What needs a reviewer first"))
 if not attention:
     st.text(_("Nothing stands against these passes."))
 for one in attention:
-    parts.attention_link(one, review)
+    overview_parts.attention_link(one, review)
 
 if review.experiments:
     st.subheader(_("Experiments"))
-for verdict in review.experiments[: parts.SHOWN_EXPERIMENTS]:
-    parts.experiment_line(review, verdict)
-parts.more(len(review.experiments) - parts.SHOWN_EXPERIMENTS)
+for verdict in review.experiments[: overview_parts.SHOWN_EXPERIMENTS]:
+    overview_parts.experiment_line(review, verdict)
+parts.more(len(review.experiments) - overview_parts.SHOWN_EXPERIMENTS)
 parts.findings_download(review)
 next_step("review.py", _("Review every pass"))

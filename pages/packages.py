@@ -1,6 +1,6 @@
 """Packages: what would each whole package cost, and what evidence stands behind it?"""
 
-from gpucost.dashboard import package_parts, parts
+from gpucost.dashboard import desk_parts, package_parts
 from gpucost.dashboard.desk import current_desk, current_review, current_tariffs
 from gpucost.dashboard.layout import next_step, page_header
 from gpucost.dashboard.wording import say
@@ -9,7 +9,7 @@ _ = say().gettext
 
 page_header(_("Packages"), _("The whole price of each package of 3, 7 or 30 days, and the evidence behind it."))
 desk, review, tariffs = current_desk(), current_review(), current_tariffs()
-parts.provenance(desk, review)
+desk_parts.provenance(desk, review)
 package_parts.tariff_line(tariffs)
 package_parts.nothing_projected()
 if tariffs.offers:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from gpucost.dashboard import parts
+from gpucost.dashboard import desk_parts, parts, review_parts
 from gpucost.dashboard.desk import current_desk, current_review
 from gpucost.dashboard.layout import next_step, page_header
 from gpucost.dashboard.wording import say
@@ -15,10 +15,10 @@ _ = say().gettext
 
 page_header(_("Review"), _("Every pass with its status, and the condition that decides it."))
 desk, review = current_desk(), current_review()
-parts.provenance(desk, review)
+desk_parts.provenance(desk, review)
 if not len(review.table):
-    parts.file_findings(review)
-    parts.nothing_here()
+    review_parts.file_findings(review)
+    desk_parts.nothing_here()
     next_step("overview.py", _("Choose what lies on the desk"))
     st.stop()
 
@@ -27,14 +27,14 @@ statuses = st.pills(
     _("Status"),
     [status.word for status in Status if review.counts[status]],
     selection_mode="multi",
-    format_func=lambda word: parts.status_option(review, word),
+    format_func=lambda word: review_parts.status_option(review, word),
     key="status",
     bind="query-params",
 )
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    experiments = parts.name_filter(_("Experiment"), names_in(review, "experiment_id"), "experiment")
-    variants = parts.name_filter(_("Variant"), names_in(review, "variant_id", experiments), "variant")
-    phases = parts.name_filter(_("Phase"), names_in(review, "phase", experiments), "phase")
+    experiments = review_parts.name_filter(_("Experiment"), names_in(review, "experiment_id"), "experiment")
+    variants = review_parts.name_filter(_("Variant"), names_in(review, "variant_id", experiments), "variant")
+    phases = review_parts.name_filter(_("Phase"), names_in(review, "phase", experiments), "phase")
     severities = st.multiselect(
         _("Findings"),
         [severity.value for severity in Severity],
@@ -56,16 +56,16 @@ linked = parts.linked_row(review, st.query_params.get("row"))
 
 table_side, pass_side = st.columns([63, 37], gap="medium")
 with table_side:
-    chosen = parts.passes_table(review, rows, linked)
-    parts.file_findings(review)
+    chosen = review_parts.passes_table(review, rows, linked)
+    review_parts.file_findings(review)
 with pass_side, st.container(height=700, border=False):
     if chosen is None:
         st.info(_("Choose a row to see why it has its status, every cell, and its findings."))
     else:
         explain = st.toggle(_("Explain the columns"), key="explain", persist_state="session")
-        parts.pass_details(review, chosen, explain=explain)
+        review_parts.pass_details(review, chosen, explain=explain)
 with st.container(horizontal=True):
-    parts.passes_download(review, rows)
+    review_parts.passes_download(review, rows)
     parts.findings_download(review)
-    parts.originals_download(desk)
+    desk_parts.originals_download(desk)
 next_step("variants.py", _("See whether the variants may be compared"))

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from gpucost.cells import visible
-from gpucost.dashboard import parts, variant_parts
+from gpucost.dashboard import desk_parts, variant_parts
 from gpucost.dashboard.desk import current_desk, current_review
 from gpucost.dashboard.layout import next_step, page_header
 from gpucost.dashboard.wording import say
@@ -12,9 +12,9 @@ _ = say().gettext
 
 page_header(_("Variants"), _("Whether the variants may be compared, and every raw duration."))
 desk, review = current_desk(), current_review()
-parts.provenance(desk, review)
+desk_parts.provenance(desk, review)
 if not review.experiments:
-    parts.nothing_here()
+    desk_parts.nothing_here()
     next_step("overview.py", _("Choose what lies on the desk"))
     st.stop()
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from gpucost.dashboard import desk, parts
+from gpucost.dashboard import desk, desk_parts
 from gpucost.dashboard.markup import inert
 from gpucost.dashboard.wording import LANGUAGE_KEY, language, say
 from gpucost.language import LANGUAGE_NAMES, LANGUAGES
@@ -86,7 +86,7 @@ def _say_what_is_missing(wanted: str) -> None:
     lead = _("This link shows files that are not on this server, or not in this browser session:")
     st.warning(f"{lead} {inert(files or wanted, 400)}", icon=None)
     st.text(_("Upload these very files to see the view, or go on with what lies on the desk."))
-    parts.upload_popover()
+    desk_parts.upload_popover()
     if st.button(_("Go on with what lies on the desk")):
         st.session_state[_WRITTEN] = wanted
         st.query_params.clear()
