@@ -125,7 +125,8 @@ class Finding:
     def _fill(self, template: str, to: Translator) -> str:
         value = to.gettext("(empty)") if self.value is None else visible(self.value)
         details = {name: render_detail(detail, to) for name, detail in self.details.items()}
-        return template.format(**{"value": value, "column": self.column or "", **details})
+        place = {"line": "" if self.line is None else str(self.line), "row": "" if self.row is None else str(self.row)}
+        return template.format(**{"value": value, "column": self.column or "", **place, **details})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,6 @@ from gpucost.dashboard.frame import language_switch, link_notice, stylesheet
 from gpucost.dashboard.wording import say
 
 _ = say().gettext
-st.set_page_config(page_title="gpucost", page_icon="static/icon.svg", layout="wide")
-stylesheet()
 page = st.navigation(
     [
         st.Page("overview.py", title=_("Overview"), default=True),
@@ -19,6 +17,8 @@ page = st.navigation(
     ],
     position="top",
 )
+st.set_page_config(page_title=f"{page.title} · gpucost", page_icon="static/icon.svg", layout="wide")
+stylesheet()
 language_switch()
 if link_notice():
     page.run()

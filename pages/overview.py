@@ -5,7 +5,7 @@ import streamlit as st
 from gpucost.attention import needs_attention
 from gpucost.dashboard import desk_parts, overview_parts, parts
 from gpucost.dashboard.desk import current_desk, current_review
-from gpucost.dashboard.layout import next_step, page_header
+from gpucost.dashboard.layout import next_step, page_header, section
 from gpucost.dashboard.wording import say
 
 _ = say().gettext
@@ -21,14 +21,14 @@ desk_parts.conversion_offer(desk)
 overview_parts.status_counts(review)
 
 attention = needs_attention(review, say())
-st.subheader(_("What needs a reviewer first"))
+section(_("What needs a reviewer first"))
 if not attention:
     st.text(_("Nothing stands against these passes."))
 for one in attention:
     overview_parts.attention_link(one, review)
 
 if review.experiments:
-    st.subheader(_("Experiments"))
+    section(_("Experiments"))
 for verdict in review.experiments[: overview_parts.SHOWN_EXPERIMENTS]:
     overview_parts.experiment_line(review, verdict)
 parts.more(len(review.experiments) - overview_parts.SHOWN_EXPERIMENTS)

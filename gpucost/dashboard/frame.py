@@ -4,7 +4,7 @@ import streamlit as st
 
 from gpucost.dashboard import desk, desk_parts
 from gpucost.dashboard.markup import inert
-from gpucost.dashboard.wording import LANGUAGE_KEY, language, say
+from gpucost.dashboard.wording import LANGUAGE_KEY, language, remember_language, say
 from gpucost.language import LANGUAGE_NAMES, LANGUAGES
 
 ORIGIN_PARAMETER = "desk"
@@ -41,7 +41,7 @@ def stylesheet() -> None:
 
 
 def language_switch() -> None:
-    """French or English, in place."""
+    """French or English, in place; kept in the session, and in the link where it is not the browser's."""
     current = language()
     if st.session_state.get(LANGUAGE_KEY) not in LANGUAGES:
         st.session_state[LANGUAGE_KEY] = current
@@ -55,6 +55,7 @@ def language_switch() -> None:
             label_visibility="collapsed",
             persist_state="session",
         )
+    remember_language()
 
 
 def link_notice() -> bool:

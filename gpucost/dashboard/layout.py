@@ -11,6 +11,11 @@ def page_header(title: str, question: str) -> None:
     st.markdown(question)
 
 
+def section(title: str) -> None:
+    """A section's heading, one level under the page's: headings stay in order for those who move by them."""
+    st.header(title, anchor=False)
+
+
 def next_step(page: str, label: str) -> None:
     """Where to go from here."""
     st.divider()

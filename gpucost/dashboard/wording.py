@@ -22,6 +22,15 @@ def language() -> Language:
     return choose_language([st.query_params.get(LANGUAGE_KEY), st.context.locale])
 
 
+def remember_language() -> None:
+    """Write the language into the link where it is not the browser's own: a reload keeps the reader's choice, and a
+    colleague who gets the link of a page read in her own language finds nothing in it that overrides hers."""
+    if language() == choose_language([st.context.locale]):
+        st.query_params.pop(LANGUAGE_KEY, None)
+    else:
+        st.query_params[LANGUAGE_KEY] = language()
+
+
 def say() -> Translator:
     """The translator of this session's language."""
     return translator(language())
