@@ -13,14 +13,16 @@ from gpucost.verdicts import Status
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What rows a reader wants. An empty collection means any; names are compared as they stand."""
+    """What rows a reader wants. An empty collection means any; names are compared as they stand.
+
+    `severities`: rows that a finding of this severity concerns, also one that is said once for many rows.
+    """
 
     experiments: Collection[str] = ()
     variants: Collection[str] = ()
     phases: Collection[str] = ()
     statuses: Collection[Status] = ()
     severities: Collection[Severity] = ()
-    code: str | None = None
 
 
 def chosen_rows(review: Review, choice: Choice) -> Rows:
@@ -36,11 +38,9 @@ def chosen_rows(review: Review, choice: Choice) -> Rows:
     if choice.statuses:
         mask &= np.isin(review.statuses, [int(status) for status in choice.statuses])
     if choice.severities:
-        mask &= review.finding_totals[:, [severity.rank for severity in choice.severities]].any(axis=1)
-    if choice.code is not None:
         concerned = np.zeros(len(review.table), np.bool_)
         for finding in review.findings:
-            if finding.rule.code == choice.code:
+            if finding.severity in choice.severities:
                 concerned[finding.rows] = True
         mask &= concerned
     return np.flatnonzero(mask)

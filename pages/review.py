@@ -41,7 +41,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         format_func=lambda value: to.gettext(SEVERITY_WORDS[Severity(value)]),
         placeholder=_("any"),
         key="severity",
-        persist_state="session",
+        bind="query-params",
         width=180,
     )
 choice = Choice(
@@ -52,7 +52,7 @@ choice = Choice(
     severities=[severity for severity in Severity if severity.value in severities],
 )
 rows = chosen_rows(review, choice)
-linked = parts.linked_row(review, st.query_params.get("row"))
+linked = review_parts.row_of_link(review)
 
 table_side, pass_side = st.columns([63, 37], gap="medium")
 with table_side:
@@ -62,6 +62,7 @@ with pass_side, st.container(height=700, border=False):
     if chosen is None:
         st.info(_("Choose a row to see why it has its status, every cell, and its findings."))
     else:
+        review_parts.write_link(review, chosen)
         explain = st.toggle(_("Explain the columns"), key="explain", persist_state="session")
         review_parts.pass_details(review, chosen, explain=explain)
 with st.container(horizontal=True):

@@ -61,6 +61,7 @@ def folder_audit(current: desk.Desk, review: Review) -> None:
         selection_default={"selection": {"rows": [0]}}, key="audited", height=300, alt=_("Audited passes"),
     )  # fmt: skip
     parts.more(len(rows) - len(table))
+    parts.table_download(header, table, "gpucost-audits.csv", "audits-csv")
     picked = selection.selection.rows
     row = rows[picked[0]] if picked and picked[0] < len(rows) else rows[0]
     evidence = review.evidence[row]

@@ -14,7 +14,9 @@ from gpucost.findings import Finding
 from gpucost.reader import read_csv
 from gpucost.review import Review, Source
 from gpucost.sentences import SEVERITY_WORDS
+from gpucost.spreadsheet import FrenchCopy, french_copy
 
+MOST_ORIGINALS = 20
 UPLOAD_LIMIT_MEBIBYTES = 200
 """The limit of `server.maxUploadSize`, which the page states before an upload."""
 
@@ -194,29 +196,50 @@ def nothing_here() -> None:
 
 
 def originals_download(current: desk.Desk) -> None:
-    """The raw CSVs, byte for byte as they were received."""
+    """The raw CSVs, byte for byte as they were received, and a copy of each for a French spreadsheet."""
     to = say()
     with st.popover(to.gettext("Original files")):
-        for position, paper in enumerate(current.papers[:20]):
-            st.download_button(
-                inert(paper.source.name, 60),
-                paper.source.data,
-                file_name=paper.source.name.replace("/", "-"),
-                mime="text/csv",
-                key=f"original-{position}",
-                on_click="ignore",
-            )
-            st.caption(inert(f"SHA-256 {paper.sha256}", 90))
+        for position, paper in enumerate(current.papers[:MOST_ORIGINALS]):
+            _original(paper.source.name, paper.source.data, paper.sha256, f"original-{position}")
             if paper.converted is not None:
-                st.download_button(
-                    inert(paper.converted.name, 60),
-                    paper.converted.data,
-                    file_name=paper.converted.name,
-                    key=f"received-{position}",
-                    on_click="ignore",
-                )
-                st.caption(
-                    to.gettext("received as {sha256}; {count} cells were converted").format(
-                        sha256=inert(paper.converted.sha256, 90), count=paper.converted.changes
-                    )
-                )
+                st.caption(to.gettext("It was converted from this file, kept as it was received:"))
+                received = paper.converted
+                _original(received.name, received.data, received.sha256, f"received-{position}")
+            _french_copy(paper, f"french-{position}")
+        more(len(current.papers) - MOST_ORIGINALS)
+
+
+def _original(name: str, data: bytes, sha256: str, key: str) -> None:
+    st.download_button(
+        inert(name, 60), data, file_name=name.replace("/", "-"), mime="text/csv", key=key, on_click="ignore"
+    )
+    st.caption(inert(f"SHA-256 {sha256}", 90))
+
+
+def _french_copy(paper: desk.Paper, key: str) -> None:
+    """A copy that a French spreadsheet opens by a double click. It is not canonical, and `check` refuses it."""
+    to = say()
+    copy = _copy_of(paper.key, paper)
+    if copy is None:
+        return
+    st.download_button(
+        to.gettext("Copy for a French spreadsheet (not canonical)"),
+        copy.data,
+        file_name=copy.name.replace("/", "-"),
+        mime="text/csv",
+        key=key,
+        on_click="ignore",
+        help=to.gettext("Semicolons, decimal commas, VRAI and FAUX. `gpucost convert` gives the canonical file back."),
+    )
+    if copy.fragile:
+        column, text = copy.fragile[0]
+        st.caption(
+            to.gettext("A double click would alter {value} in `{column}`: import that column as text.").format(
+                value=inert(text, 60), column=column
+            )
+        )
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def _copy_of(key: tuple[str, str], _paper: desk.Paper) -> FrenchCopy | None:  # noqa: ARG001 - the key of the cache
+    return french_copy(read_csv(_paper.source.name, _paper.source.data))

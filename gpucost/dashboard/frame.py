@@ -26,6 +26,8 @@ h1 { letter-spacing: -0.015em; padding-bottom: 0 !important; }
 }
 [data-testid="stPageLink"] a { border-radius: 6px; }
 [data-testid="stPageLink"] p { white-space: normal; overflow-wrap: anywhere; }
+/* Streamlit's own download would hand live formulas to a spreadsheet: each table has a download of ours. */
+[data-testid="stElementToolbar"] button[aria-label^="Download as CSV"] { display: none; }
 .st-key-language { position: fixed; top: .55rem; right: 1rem; z-index: 999991; width: auto !important; }
 @media (max-width: 640px) {
   .block-container { padding-left: 1rem; padding-right: 1rem; }

@@ -293,6 +293,7 @@ def unattached(review: Review, tariffs: Tariffs) -> None:
     ]  # fmt: skip
     st.dataframe(pd.DataFrame(rows, columns=header).astype({header[6]: str}), hide_index=True)
     parts.more(len(left) - 200)
+    parts.table_download(header, rows, "gpucost-unattached.csv", "unattached-csv")
 
 
 def _no_offer(one: MeasuredPackage) -> str:

@@ -63,6 +63,10 @@ def more(count: int) -> None:
         st.caption(say().ngettext("and {count} more", "and {count} more", count).format(count=count))
 
 
+ROW_PARAMETER = "row"
+"""The part of a link that names a pass."""
+
+
 def pass_link(review: Review, row: int) -> str:
     """A row in a link: the position of its file and its data row, both from 1."""
     return f"{int(review.table.files[row]) + 1}-{int(review.table.row_numbers[row])}"

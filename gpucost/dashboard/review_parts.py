@@ -10,7 +10,7 @@ from gpucost.columns import COLUMNS, NAMES, Group, Unit
 from gpucost.dashboard import frames
 from gpucost.dashboard.fragments import definitions, finding_cards, status_line
 from gpucost.dashboard.markup import inert
-from gpucost.dashboard.parts import more, place_of
+from gpucost.dashboard.parts import ROW_PARAMETER, linked_row, more, pass_link, place_of
 from gpucost.dashboard.statuses import LIGHT, status_colours
 from gpucost.dashboard.wording import say
 from gpucost.findings import Finding, Rows, Severity
@@ -42,10 +42,26 @@ def name_filter(label: str, names: Sequence[str], key: str) -> list[str]:
     shown = list(names[:MOST_NAMES])
     chosen = st.multiselect(
         label, shown, format_func=lambda name: visible(str(name), 60), placeholder=_("any"), key=key,
-        persist_state="session", width=220,
+        bind="query-params", width=220,
     )  # fmt: skip
     more(len(names) - len(shown))
     return [name for name in chosen if name in shown]
+
+
+_LINKED, _WRITTEN = "review_linked", "review_written"
+
+
+def row_of_link(review: Review) -> int | None:
+    """The row that a link asks for. What this page wrote into the address itself asks for nothing."""
+    wanted = st.query_params.get(ROW_PARAMETER)
+    if wanted and wanted != st.session_state.get(_WRITTEN):
+        st.session_state[_LINKED] = wanted
+    return linked_row(review, st.session_state.get(_LINKED))
+
+
+def write_link(review: Review, row: int) -> None:
+    """Have the address open this row for a colleague."""
+    st.session_state[_WRITTEN] = st.query_params[ROW_PARAMETER] = pass_link(review, row)
 
 
 def passes_table(review: Review, rows: Rows, linked: int | None) -> int | None:

@@ -19,17 +19,19 @@ def inline_script_hashes(shell: str) -> tuple[str, ...]:
     return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
+_SHELL_SCRIPTS = inline_script_hashes(_SHELL.read_text(encoding="utf-8"))
 _SOURCES = (
-    "default-src 'none'",
+    "default-src 'self'",
     # Eval serves the browser tests, whose waits are evaluated in the page; the pages draw without it.
-    " ".join(("script-src 'self' 'unsafe-eval' 'wasm-unsafe-eval'", *inline_script_hashes(_SHELL.read_text(encoding="utf-8")))),
+    " ".join(("script-src 'self' 'unsafe-eval' 'wasm-unsafe-eval'", *_SHELL_SCRIPTS)),
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self' data:",
     # 'self' holds the websocket of this very server too; a `ws:` would open every other one.
     "connect-src 'self'",
     "worker-src 'self' blob:",
-    "manifest-src 'self'",
+    "frame-src 'none'",
+    "object-src 'none'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
     "form-action 'none'",

@@ -209,16 +209,11 @@ def memory_panel(review: Review, verdict: ExperimentVerdict) -> None:
                 phase=visible(phase, 30)
             ),
         )
-        table = points[["variant", "run", "word", "exact"]].head(2000)
+        header = (_("variant"), _("run"), _("figure"), _("bytes"))
+        values = points[["variant", "run", "word", "exact"]]
         with st.expander(_("The same values in a table")):
-            st.dataframe(
-                table.rename(
-                    columns={
-                        "variant": _("variant"), "run": _("run"), "word": _("figure"), "exact": _("bytes"),
-                    }
-                ),
-                hide_index=True,
-            )  # fmt: skip
+            st.dataframe(values.head(2000).set_axis(header, axis=1), hide_index=True)
+            parts.table_download(header, values.to_numpy().tolist(), "gpucost-memory.csv", f"memory-csv-{phase}")
     if drawn:
         st.caption(
             _("Allocated memory is part of the reserved, and the two peaks may be reached at different moments: the four"

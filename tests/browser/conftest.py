@@ -10,6 +10,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,17 +91,25 @@ def fresh_server() -> Iterator[Callable[..., str]]:
         stop(process)
 
 
+@pytest.fixture
+def browser(chromium: Any) -> Iterator[Any]:
+    """The headless Chromium; the windows that a test opened are closed after it."""
+    yield chromium
+    for context in chromium.contexts:
+        context.close()
+
+
 @pytest.fixture(scope="session")
-def browser() -> Iterator["object"]:
-    """A headless Chromium."""
-    chromium = shutil.which("chromium")
+def chromium() -> Iterator[Any]:
+    """One headless Chromium for all tests."""
+    path = shutil.which("chromium")
     required = bool(os.environ.get("GPUCOST_REQUIRE_BROWSER"))
-    if chromium is None:
+    if path is None:
         reason = "Chromium is missing (Debian's package chromium)"
         pytest.fail(reason) if required else pytest.skip(reason)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield launched
         launched.close()

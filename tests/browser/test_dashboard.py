@@ -69,7 +69,7 @@ def test_nothing_leaves_the_machine_and_nothing_is_said_in_the_console(browser: 
 def test_the_headers_refuse_what_is_not_ours(server: str) -> None:
     with urllib.request.urlopen(server) as answer:
         policy = answer.headers["content-security-policy"]
-    assert "default-src 'self'" in policy
+    assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
 
 
