@@ -126,3 +126,15 @@ def test_ci_runs_the_command_of_the_readme() -> None:
     command = readme.partition("<!-- test-command -->")[2].splitlines()[2]
     assert command.startswith("python3 -m venv")
     assert command.endswith("pytest")
+
+
+def test_no_text_for_translation_stands_inside_an_f_string() -> None:
+    """Babel does not look into f-strings on Python 3.11: such a text would stay English without a word."""
+    paths = [*PACKAGE.rglob("*.py"), *(ROOT / "pages").glob("*.py")]
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call)):
+                    name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+                    literal = call.args and isinstance(call.args[0], ast.Constant)
+                    assert not (name in {"_", "gettext", "ngettext", "N_"} and literal), f"{path}:{call.lineno}"

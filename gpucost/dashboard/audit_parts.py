@@ -203,7 +203,8 @@ def _ids(report: AuditReport) -> None:
             st.code("\n".join(visible(name, 200) for name in names.ids), language=None, height=150)
             parts.more(names.count - len(names.ids))
     if report.invalid_count:
-        st.markdown(f"**{_('Rows that are not valid')}** · {report.invalid_count}")
+        title = _("Rows that are not valid")
+        st.markdown(f"**{title}** · {report.invalid_count}")
         rows = [(bad.row, bad.line, bad.value, bad.reason.render(to)) for bad in report.invalid_rows]
         st.dataframe(
             pd.DataFrame(rows, columns=[_("row"), _("line"), _("value"), _("why")]), hide_index=True,

@@ -92,7 +92,7 @@ def conversion_offer(current: desk.Desk) -> None:
             continue
         done = convert(paper.source.name, paper.source.data)
         with st.container(border=True):
-            st.markdown(f"**{_('A spreadsheet’s export')}** {inert(paper.source.name, 80)}")
+            st.markdown(_("**A spreadsheet’s export** {name}").format(name=inert(paper.source.name, 80)))
             for remark in done.remarks:
                 st.text(remark.render(to))
             if done.changes:
@@ -169,7 +169,7 @@ def provenance(current: desk.Desk, review: Review) -> None:
     left = len(review.files) - 4
     if left > 0:
         files += " " + _("and {count} more").format(count=left)
-    st.caption(f"{inert_sentence(origin)} · {inert(f'SHA-256 {files}', 400)}" if files else inert_sentence(origin))
+    st.caption(f"{origin} · {inert(f'SHA-256 {files}', 400)}" if files else origin)
     for paper in current.papers:
         if paper.converted is not None:
             original = f"{paper.converted.name} (SHA-256 {paper.converted.sha256[: desk.SHORT_DIGITS]}…)"
@@ -182,11 +182,6 @@ def provenance(current: desk.Desk, review: Review) -> None:
                     canonical=inert(paper.source.name, 80), original=inert(original, 160), count=paper.converted.changes
                 )
             )
-
-
-def inert_sentence(text: str) -> str:
-    """A sentence of ours in which nothing is markup."""
-    return text.replace("*", "\\*").replace("_", "\\_")
 
 
 def nothing_here() -> None:

@@ -22,8 +22,10 @@ _SPAN = re.compile(r"`([^`]+)`")
 
 
 def prose(sentence: str, limit: int = LONG) -> str:
-    """A sentence of ours with values in it: all escaped, and what stands between backticks set as code."""
-    return _SPAN.sub(r"<code>\1</code>", shown(sentence, limit))
+    """A sentence of ours with values in it, made visible already: all escaped, and what stands between backticks set
+    as code."""
+    cut = sentence[:limit] + ("…" if len(sentence) > limit else "")
+    return _SPAN.sub(r"<code>\1</code>", escape(cut))
 
 
 def paragraph(sentence: str, *, strong: str = "") -> str:

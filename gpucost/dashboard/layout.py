@@ -19,4 +19,4 @@ def section(title: str) -> None:
 def next_step(page: str, label: str) -> None:
     """Where to go from here."""
     st.divider()
-    st.page_link(page, label=f"{say().gettext('Next:')} {label} →")
+    st.page_link(page, label=say().gettext("Next: {step} →").format(step=label))

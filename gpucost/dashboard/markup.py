@@ -8,7 +8,16 @@ def inert(text: str, limit: int = 200) -> str:
 
     Invisible characters and line ends are made visible; the span is fenced by more backticks than the value holds.
     """
-    shown = visible(text, limit)
+    return _fenced(visible(text, limit))
+
+
+def inert_sentence(sentence: str, limit: int = 400) -> str:
+    """A sentence of ours in which values stand, made visible already, as an inline code span."""
+    cut = sentence[:limit] + ("…" if len(sentence) > limit else "")
+    return _fenced(" ".join(cut.split("\n")).replace("\r", " "))
+
+
+def _fenced(shown: str) -> str:
     if not shown:
         return "` `"
     longest = 0

@@ -7,7 +7,7 @@ from gpucost.attention import Attention
 from gpucost.cells import visible
 from gpucost.dashboard import charts, frames
 from gpucost.dashboard.fragments import count_cards, paragraph
-from gpucost.dashboard.markup import inert
+from gpucost.dashboard.markup import inert, inert_sentence
 from gpucost.dashboard.parts import chart_labels, draw, ink, pass_link
 from gpucost.dashboard.statuses import status_colours
 from gpucost.dashboard.wording import say
@@ -50,7 +50,7 @@ def attention_link(one: Attention, review: Review) -> None:
         kind = frames.badge(one.status, to)
     else:
         kind = to.gettext(SEVERITY_WORDS[one.severity]) if one.severity is not None else ""
-    label = f"**{kind}** · {inert(one.sentence.replace('`', ''), 300)}"
+    label = f"**{kind}** · {inert_sentence(one.sentence.replace('`', ''), 300)}"
     if len(one.rows):
         st.page_link("review.py", label=label, query_params={"row": pass_link(review, int(one.rows[0]))})
     else:

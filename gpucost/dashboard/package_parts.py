@@ -56,13 +56,10 @@ def tariff_line(tariffs: Tariffs) -> None:
     _ = to.gettext
     source = inert(f"{tariffs.name} · SHA-256 {tariffs.sha256[: desk.SHORT_DIGITS]}…", 160)
     if tariffs.is_example:
-        st.warning(
-            f"**{_('Example prices, and nobody’s offer.')}** {_('Bring your own tariff below before you decide.')}"
-            f" {source}",
-            icon=None,
-        )
+        warned = _("**Example prices, and nobody’s offer.** Bring your own tariff below before you decide. {source}")
+        st.warning(warned.format(source=source), icon=None)
     else:
-        st.caption(f"{_('Prices:')} {source}")
+        st.caption(_("Prices: {source}").format(source=source))
 
 
 def nothing_projected() -> None:

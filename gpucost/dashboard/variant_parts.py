@@ -128,7 +128,8 @@ def duration_panels(review: Review, verdict: ExperimentVerdict) -> None:
         points = frames.points(review, figures, to)
         total = len(points)
         drawn = points.head(POINTS_LIMIT)
-        st.markdown(f"**{inert(phase, 40)}** · {to.ngettext('{count} row', '{count} rows', total).format(count=total)}")
+        counted = to.ngettext("{count} row", "{count} rows", total).format(count=total)
+        st.markdown(f"**{inert(phase, 40)}** · {counted}")
         if total > POINTS_LIMIT:
             st.caption(
                 _("The chart draws the first {shown} of {total} rows; the review table holds every one.").format(
@@ -153,7 +154,9 @@ def _open_point(review: Review, selection: object) -> None:
         if isinstance(row, int) and 0 <= row < len(review.table):
             st.page_link(
                 "review.py",
-                label=f"{say().gettext('Open the chosen pass')}: {inert(parts.place_of(review, row), 120)}",
+                label=say()
+                .gettext("Open the chosen pass: {place}")
+                .format(place=inert(parts.place_of(review, row), 120)),
                 query_params={"row": parts.pass_link(review, row)},
             )
 
