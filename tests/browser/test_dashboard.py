@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gpucost.dashboard.security import HEADERS
 from gpucost.folder import RunFolder
 from tests.rows import csv_of, failed, five, row
 
@@ -69,8 +70,9 @@ def test_nothing_leaves_the_machine_and_nothing_is_said_in_the_console(browser: 
 def test_the_headers_refuse_what_is_not_ours(server: str) -> None:
     with urllib.request.urlopen(server) as answer:
         policy = answer.headers["content-security-policy"]
-    assert "default-src 'none'" in policy
+    assert policy == HEADERS["content-security-policy"]
     assert "frame-ancestors 'none'" in policy
+    assert "http" not in policy  # no foreign address is ever allowed
 
 
 def test_an_upload_without_the_cookie_of_the_protection_is_refused(server: str) -> None:
