@@ -21,7 +21,7 @@ def inline_script_hashes(shell: str) -> tuple[str, ...]:
 
 _SHELL_SCRIPTS = inline_script_hashes(_SHELL.read_text(encoding="utf-8"))
 _SOURCES = (
-    "default-src 'self'",
+    "default-src 'none'",
     # Eval serves the browser tests, whose waits are evaluated in the page; the pages draw without it.
     " ".join(("script-src 'self' 'unsafe-eval' 'wasm-unsafe-eval'", *_SHELL_SCRIPTS)),
     "style-src 'self' 'unsafe-inline'",
@@ -30,8 +30,7 @@ _SOURCES = (
     # 'self' holds the websocket of this very server too; a `ws:` would open every other one.
     "connect-src 'self'",
     "worker-src 'self' blob:",
-    "frame-src 'none'",
-    "object-src 'none'",
+    "manifest-src 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
     "form-action 'none'",
