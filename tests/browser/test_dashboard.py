@@ -119,8 +119,10 @@ def test_a_team_uploads_a_csv_finds_the_rejected_pass_and_reads_a_package_price(
     page = open_page(browser, address)
     upload(page, results)
     page.get_by_role("link", name="1 corpus rejected").click()
+    page.wait_for_selector("h1:has-text('Review')")
+    page.get_by_text("results.csv, row 6, line 7").wait_for()
     page.get_by_text("observed 998 of 1000 IDs").first.wait_for()
-    assert page.inner_text("h1") == "Review"
+    settled(page)
     shared = page.url
     # The upload is kept over every page of the session, and the package is priced from its own rows.
     page.get_by_role("link", name="Packages").click()
