@@ -9,6 +9,7 @@ from gpucost.audit import COMPUTABLE, AuditReport, AuditUsageError, Document, au
 from gpucost.cells import visible
 from gpucost.dashboard import charts, desk, frames, parts
 from gpucost.dashboard.fragments import status_line
+from gpucost.dashboard.layout import section
 from gpucost.dashboard.markup import inert
 from gpucost.dashboard.statuses import status_colours
 from gpucost.dashboard.wording import exact_number, say
@@ -65,7 +66,7 @@ def folder_audit(current: desk.Desk, review: Review) -> None:
     picked = selection.selection.rows
     row = rows[picked[0]] if picked and picked[0] < len(rows) else rows[0]
     evidence = review.evidence[row]
-    st.subheader(_("The chosen pass"))
+    section(_("The chosen pass"))
     st.caption(inert(f"{parts.place_of(review, row)} · {evidence.outputs}", 240))
     show_report(evidence.report, f"{evidence.outputs.rpartition('/')[2].removesuffix('.jsonl')}.json")
     _pieces_used(current, review, row)
@@ -218,7 +219,7 @@ def _quality(report: AuditReport, quality: Quality) -> None:
     _ = to.gettext
     metric = report.rule.metric.name if report.rule is not None else ""
     value = exact_number(str(quality.value)) if quality.value is not None else "–"
-    st.subheader(f"{metric} {value}")
+    section(f"{metric} {value}")
     st.caption(
         _("{count} classes averaged: those that occur in the reference or the outputs.").format(
             count=len(quality.classes_averaged)

@@ -200,8 +200,9 @@ def confusion(counts: pd.DataFrame, order: Sequence[str], titles: tuple[str, str
             scale=alt.Scale(type="sqrt", range=[ink.colours["paper"], ink.colours["accepted"]]),
         )
     )
+    height = min(480, 20 * len(order) + 90)
     if len(order) > 24:
-        return alt.layer(squares)
+        return alt.layer(squares).properties(height=height)
     numbers = (
         base.transform_filter("datum.count > 0")
         .mark_text(fontSize=10)
@@ -210,7 +211,7 @@ def confusion(counts: pd.DataFrame, order: Sequence[str], titles: tuple[str, str
             color=alt.condition("datum.count > datum.half", alt.value(ink.colours["paper"]), alt.value(ink.text)),
         )
     )
-    return alt.layer(squares, numbers)
+    return alt.layer(squares, numbers).properties(height=height)
 
 
 _NUMBERS: dict[Language, alt.NumberLocale] = {

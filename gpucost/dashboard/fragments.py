@@ -75,7 +75,7 @@ def definitions(groups: Mapping[str, Iterable[tuple[str, str, str, str, str]]], 
     for group, entries in groups.items():
         lines = "".join(_definition(*entry, explain=explain) for entry in entries)
         parts.append(
-            f'<h4 style="font-size:.95rem;margin:.9rem 0 .2rem;padding:0">{escape(group)}</h4>'
+            f'<h3 style="font-size:.95rem;margin:.9rem 0 .2rem;padding:0">{escape(group)}</h3>'
             f'<dl style="margin:0;display:grid;grid-template-columns:minmax(7rem,42%) 1fr;gap:.12rem .8rem;'
             f'font-size:.9rem">{lines}</dl>'
         )

@@ -11,6 +11,7 @@ from gpucost.cells import visible
 from gpucost.columns import PACKAGE_DAYS
 from gpucost.dashboard import desk, parts
 from gpucost.dashboard.fragments import finding_cards
+from gpucost.dashboard.layout import section
 from gpucost.dashboard.markup import inert
 from gpucost.dashboard.wording import exact_number, money, say
 from gpucost.offers import (
@@ -229,7 +230,7 @@ def price_ratio_line(chosen: Chosen) -> None:
     packages = [line.package for line in chosen.lines]
     if len(packages) < 2:
         return
-    st.subheader(_("Two packages by their prices"))
+    section(_("Two packages by their prices"))
 
     def name(index: int) -> str:
         package = packages[index]
@@ -269,7 +270,7 @@ def unattached(review: Review, tariffs: Tariffs) -> None:
         if not measured_packages(review, tariffs):
             st.text(_("No pass on the desk states a package (GPU, days, lots and total): no price can be attached."))
         return
-    st.subheader(_("Measured packages whose offer cannot be identified"))
+    section(_("Measured packages whose offer cannot be identified"))
     header = (
         _("experiment"),
         _("variant"),
@@ -344,7 +345,7 @@ def tariff_findings(tariffs: Tariffs) -> None:
     """What is wrong with the prices, with the line and the remedy."""
     to = say()
     if tariffs.findings:
-        st.subheader(to.gettext("Findings on the tariff"))
+        section(to.gettext("Findings on the tariff"))
         st.html(
             finding_cards(
                 [
@@ -367,7 +368,7 @@ def tariff_editor(tariffs: Tariffs) -> None:
     """Prices of one's own: an uploaded tariff, or rows typed into a table that is checked at once."""
     to = say()
     _ = to.gettext
-    st.subheader(_("Your own prices"))
+    section(_("Your own prices"))
     uploaded = st.file_uploader(
         _("Tariff CSV ({columns})").format(columns=", ".join(TARIFF_NAMES)),
         type=None,

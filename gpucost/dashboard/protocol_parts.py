@@ -5,6 +5,7 @@ import streamlit as st
 
 from gpucost.columns import COLUMNS, HEADER
 from gpucost.dashboard import parts
+from gpucost.dashboard.layout import section
 from gpucost.dashboard.wording import say
 from gpucost.language import N_
 from gpucost.rules.catalogue import RULES
@@ -72,7 +73,7 @@ def columns_table() -> None:
     """The 38 columns, in order, from their one description."""
     to = say()
     _ = to.gettext
-    st.subheader(_("The 38 columns"))
+    section(_("The 38 columns"))
     header = (_("column"), _("title"), _("group"), _("type"), _("unit"), _("section"), _("what it holds"))
     rows = [
         (
@@ -96,7 +97,7 @@ def rules_table() -> None:
     """Every rule of the catalogue."""
     to = say()
     _ = to.gettext
-    st.subheader(to.ngettext("{count} rule", "{count} rules", len(RULES)).format(count=len(RULES)))
+    section(to.ngettext("{count} rule", "{count} rules", len(RULES)).format(count=len(RULES)))
     st.caption(
         _("error: the row or the file cannot be used as it stands. warning: usable, and a reviewer must read it."
           " notice: worth knowing. Only errors make a row invalid.")

@@ -9,6 +9,7 @@ from gpucost.cells import visible
 from gpucost.columns import BY_NAME, MEMORY
 from gpucost.dashboard import charts, frames, parts
 from gpucost.dashboard.fragments import paragraph, verdict_banner
+from gpucost.dashboard.layout import section
 from gpucost.dashboard.markup import inert
 from gpucost.dashboard.wording import exact_number, say
 from gpucost.review import Review
@@ -117,7 +118,7 @@ def duration_panels(review: Review, verdict: ExperimentVerdict) -> None:
     """Every raw duration, a panel per phase with its own scale."""
     to = say()
     _ = to.gettext
-    st.subheader(_("Raw durations"))
+    section(_("Raw durations"))
     st.caption(
         _("Each point is one pass; the tick is the median of accepted passes, the thin line their range. Failed passes"
           " have no time and stand at the axis. Each phase has its own scale.")
@@ -195,7 +196,7 @@ def memory_panel(review: Review, verdict: ExperimentVerdict) -> None:
     """The four memory figures, side by side on one axis; never stacked, added or subtracted."""
     to = say()
     _ = to.gettext
-    st.subheader(_("Memory of the measured device"))
+    section(_("Memory of the measured device"))
     words = {name: to.gettext(BY_NAME[name].title) for name in MEMORY}
     drawn = False
     for phase, figures in _phases(review, verdict).items():
@@ -230,7 +231,7 @@ def notes_scope(review: Review, verdict: ExperimentVerdict) -> None:
     """What the timer covered: a lone CSV cannot say, so its notes are shown."""
     to = say()
     _ = to.gettext
-    st.subheader(_("What the timer covered"))
+    section(_("What the timer covered"))
     st.text(_("The scope of the timer stands in the protocol. A CSV alone cannot be checked for it; its notes say:"))
     notes = review.table["notes"]
     distinct = list(dict.fromkeys(notes.codes[verdict.rows].tolist()))
