@@ -23,27 +23,33 @@ if not len(review.table):
     st.stop()
 
 to = say()
+present = [status.word for status in Status if review.counts[status]]
+review_parts.words_of_link("status", "status_filter", present)
 statuses = st.pills(
     _("Status"),
-    [status.word for status in Status if review.counts[status]],
+    present,
     selection_mode="multi",
     format_func=lambda word: review_parts.status_option(review, word),
-    key="status",
-    bind="query-params",
+    key="status_filter",
+    persist_state="session",
 )
+review_parts.write_words("status", statuses or [])
+levels = [severity.value for severity in Severity]
+review_parts.words_of_link("severity", "severity_filter", levels)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     experiments = review_parts.name_filter(_("Experiment"), names_in(review, "experiment_id"), "experiment")
     variants = review_parts.name_filter(_("Variant"), names_in(review, "variant_id", experiments), "variant")
     phases = review_parts.name_filter(_("Phase"), names_in(review, "phase", experiments), "phase")
     severities = st.multiselect(
         _("Findings"),
-        [severity.value for severity in Severity],
+        levels,
         format_func=lambda value: to.gettext(SEVERITY_WORDS[Severity(value)]),
         placeholder=_("any"),
-        key="severity",
-        bind="query-params",
+        key="severity_filter",
+        persist_state="session",
         width=180,
     )
+review_parts.write_words("severity", severities)
 choice = Choice(
     experiments=experiments,
     variants=variants,

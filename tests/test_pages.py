@@ -126,6 +126,22 @@ def test_a_filter_chooses_and_a_link_opens_the_pass() -> None:
     assert any("3" in element.value for element in test.text)
 
 
+def test_filters_in_a_link_open_the_same_rows_in_the_other_language() -> None:
+    test = page("review.py", DESKS["all rejected"])
+    test.pills(key="status_filter").set_value(["failed"]).run()
+    assert test.query_params["status"] == "failed"
+    other = AppTest.from_file(FRAME, default_timeout=60)
+    other.session_state["lang"] = "fr"
+    other.session_state["desk_uploads"] = test.session_state["desk_uploads"]
+    other.session_state["desk_origin"] = "upload"
+    other.run()
+    other.switch_page("review.py")
+    other.query_params["status"] = "failed"
+    other.run()
+    assert errors(other) == []
+    assert "1 ligne sur 3" in [element.value for element in other.text]
+
+
 def test_a_link_to_files_that_are_not_here_names_them_and_shows_nothing_else() -> None:
     test = AppTest.from_file(FRAME, default_timeout=60)
     test.session_state["lang"] = "en"
@@ -161,7 +177,7 @@ def test_an_upload_stays_the_same_after_every_rerun() -> None:
     test = page("review.py", DESKS["one variant"])
     before = [caption.value for caption in test.caption]
     for severity in ("error", "warning", "notice"):
-        test.multiselect(key="severity").set_value([severity]).run()
+        test.multiselect(key="severity_filter").set_value([severity]).run()
     assert [caption.value for caption in test.caption][: len(before)] == before
     assert errors(test) == []
 

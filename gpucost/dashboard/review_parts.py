@@ -36,6 +36,22 @@ def status_option(review: Review, word: str) -> str:
     return word if status is None else f"{frames.badge(status, say())} {review.counts[status]}"
 
 
+def words_of_link(parameter: str, key: str, allowed: Sequence[str]) -> None:
+    """Have a filter begin with the words of a link. The address holds the words themselves: a translated label, which
+    Streamlit would put there, opens nothing for a colleague of another language."""
+    if key not in st.session_state and parameter in st.query_params:
+        wanted = st.query_params[parameter].split(",")
+        st.session_state[key] = [word for word in allowed if word in wanted]
+
+
+def write_words(parameter: str, words: Sequence[str]) -> None:
+    """Write the chosen words into the address; none chosen leaves it without them."""
+    if words:
+        st.query_params[parameter] = ",".join(words)
+    elif parameter in st.query_params:
+        del st.query_params[parameter]
+
+
 def name_filter(label: str, names: Sequence[str], key: str) -> list[str]:
     """Choose some of many names; none chosen means any."""
     _ = say().gettext
