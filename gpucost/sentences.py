@@ -5,7 +5,7 @@ import re
 
 from gpucost.cells import visible
 from gpucost.columns import CONFIGURATION, ENVIRONMENT, USEFUL_WORK
-from gpucost.findings import Severity
+from gpucost.findings import Place, Severity
 from gpucost.language import N_, Translator
 from gpucost.review import Review
 from gpucost.rules.experiments import distinct_values, warm_up_counts
@@ -23,6 +23,9 @@ SEVERITY_WORDS: dict[Severity, str] = {
     Severity.WARNING: N_("warning"),
     Severity.NOTICE: N_("notice"),
 }
+
+NOTHING_PROJECTED = N_("Whole packages only: nothing is cut into hours, and no throughput is projected over a rental.")
+"""The standing word beside every price."""
 
 
 def reason(review: Review, row: int, to: Translator) -> str:
@@ -145,3 +148,15 @@ def figures(variant: VariantFigures, to: Translator) -> str:
         median=variant.median_seconds, accepted=accepted, rows=rows,
         lowest=variant.min_seconds, highest=variant.max_seconds,
     )  # fmt: skip
+
+
+def place_text(place: Place, column: str | None, to: Translator) -> str:
+    """A place in words: file, row, line and column, as far as they apply."""
+    parts = [visible(place.file)] if place.file else []
+    if place.row is not None:
+        parts.append(to.gettext("row {row}").format(row=place.row))
+    if place.line is not None:
+        parts.append(to.gettext("line {line}").format(line=place.line))
+    if column:
+        parts.append(column)
+    return ", ".join(parts)

@@ -13,7 +13,16 @@ from gpucost.cells import visible
 from gpucost.columns import IDENTITY
 from gpucost.findings import Finding, Place, Rule, Severity
 from gpucost.language import N_, Translator
-from gpucost.sentences import SEVERITY_WORDS, STATUS_WORDS, comparability, figures, ranks_nothing, reason
+from gpucost.sentences import (
+    NOTHING_PROJECTED,
+    SEVERITY_WORDS,
+    STATUS_WORDS,
+    comparability,
+    figures,
+    place_text,
+    ranks_nothing,
+    reason,
+)
 from gpucost.verdicts import Status
 
 if TYPE_CHECKING:
@@ -97,18 +106,6 @@ def print_review(review: "Review", to: Translator) -> None:
             console.print(Text(ranks_nothing(review, verdict, to) or ""))
 
 
-def place_text(place: Place, column: str | None, to: Translator) -> str:
-    """A place in words: file, row, line and column, as far as they apply."""
-    parts = [visible(place.file)] if place.file else []
-    if place.row is not None:
-        parts.append(to.gettext("row {row}").format(row=place.row))
-    if place.line is not None:
-        parts.append(to.gettext("line {line}").format(line=place.line))
-    if column:
-        parts.append(column)
-    return ", ".join(parts)
-
-
 def _print_findings(console: Console, review: "Review", to: Translator) -> None:
     _ = to.gettext
     if not review.findings:
@@ -177,9 +174,6 @@ def print_environment(observed: dict[str, Any], to: Translator) -> None:
             shown = "" if value is None else str(value)
         rows.append((name, shown or nothing))
     _console().print(_table((to.gettext("what"), to.gettext("observed")), rows))
-
-
-NOTHING_PROJECTED = N_("Whole packages only: nothing is cut into hours, and no throughput is projected over a rental.")
 
 
 def print_packages(table: "PackageTable", days: int | None, accepted_results: int | None, to: Translator) -> None:

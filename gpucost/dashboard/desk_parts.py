@@ -6,14 +6,11 @@ import streamlit as st
 from gpucost.cells import visible
 from gpucost.conversion import convert
 from gpucost.dashboard import desk
-from gpucost.dashboard.fragments import finding_cards
 from gpucost.dashboard.markup import inert
-from gpucost.dashboard.parts import more
+from gpucost.dashboard.parts import finding_list, more, own_place
 from gpucost.dashboard.wording import say
-from gpucost.findings import Finding
 from gpucost.reader import read_csv
 from gpucost.review import Review, Source
-from gpucost.sentences import SEVERITY_WORDS
 from gpucost.spreadsheet import FrenchCopy, french_copy
 
 MOST_ORIGINALS = 20
@@ -116,8 +113,7 @@ def conversion_offer(current: desk.Desk) -> None:
                 more(len(done.changes) - 500)
             if done.canonical is None:
                 st.text(_("It is refused, and nothing is converted:"))
-                st.html(finding_cards([_refusal_card(finding) for finding in done.refused[:20]]))
-                more(len(done.refused) - 20)
+                finding_list(((finding, own_place(finding)) for finding in done.refused), 20)
             elif st.button(_("Convert, and go on with the canonical file"), key=f"convert-{position}", type="primary"):
                 kept = desk.Converted(paper.source.name, paper.sha256, paper.source.data, len(done.changes))
                 canonical = desk.Paper(Source(canonical_name(paper.source.name), done.canonical), kept)
@@ -140,20 +136,6 @@ def canonical_name(name: str) -> str:
     """The name of the canonical file that comes from another."""
     stem = name.rsplit(".", 1)[0]
     return f"{stem}-canonical.csv"
-
-
-def _refusal_card(finding: Finding) -> tuple[str, str, str, str, str]:
-    to = say()
-    place = to.gettext("row {row}, line {line}, {column}").format(
-        row=finding.row or "–", line=finding.line or "–", column=finding.column or ""
-    )
-    return (
-        to.gettext(SEVERITY_WORDS[finding.severity]),
-        place,
-        finding.message(to),
-        finding.remedy(to),
-        finding.rule.code,
-    )
 
 
 def provenance(current: desk.Desk, review: Review) -> None:

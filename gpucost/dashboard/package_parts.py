@@ -10,7 +10,6 @@ import streamlit as st
 from gpucost.cells import visible
 from gpucost.columns import PACKAGE_DAYS
 from gpucost.dashboard import desk, parts
-from gpucost.dashboard.fragments import finding_cards
 from gpucost.dashboard.layout import section
 from gpucost.dashboard.markup import inert
 from gpucost.dashboard.wording import exact_number, money, say
@@ -34,8 +33,7 @@ from gpucost.quantities import (
     useful_works,
 )
 from gpucost.review import Review
-from gpucost.sentences import SEVERITY_WORDS
-from gpucost.terminal import NOTHING_PROJECTED
+from gpucost.sentences import NOTHING_PROJECTED
 
 MOST_LOTS = 10_000
 MOST_RESULTS = 10_000_000
@@ -346,22 +344,7 @@ def tariff_findings(tariffs: Tariffs) -> None:
     to = say()
     if tariffs.findings:
         section(to.gettext("Findings on the tariff"))
-        st.html(
-            finding_cards(
-                [
-                    (
-                        to.gettext(SEVERITY_WORDS[finding.severity]),
-                        to.gettext("line {line}, {column}").format(
-                            line=finding.line or "–", column=finding.column or ""
-                        ),
-                        finding.message(to),
-                        finding.remedy(to),
-                        finding.rule.code,
-                    )
-                    for finding in tariffs.findings[:40]
-                ]
-            )
-        )
+        parts.finding_list(((finding, parts.own_place(finding)) for finding in tariffs.findings), 40)
 
 
 def tariff_editor(tariffs: Tariffs) -> None:

@@ -1,16 +1,19 @@
 """Parts that every page shares: drawing in the reader's theme, naming a pass in a link, downloads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 import streamlit as st
 
 from gpucost.cells import visible
 from gpucost.dashboard import charts, desk
+from gpucost.dashboard.fragments import finding_cards
 from gpucost.dashboard.statuses import status_colours
 from gpucost.dashboard.wording import language, say
+from gpucost.findings import Finding, Place
 from gpucost.report import findings_entries
 from gpucost.review import Review
+from gpucost.sentences import SEVERITY_WORDS, place_text
 from gpucost.spreadsheet import derived_csv
 
 Shown = str | int | Decimal | float | bool | None
@@ -127,3 +130,20 @@ def table_download(header: Sequence[str], rows: Sequence[Sequence[Shown]], name:
         key=key,
         on_click="ignore",
     )
+
+
+def finding_list(findings: Iterable[tuple[Finding, str]], limit: int) -> None:
+    """Findings with the place of each, in words; past the limit their number is said."""
+    to = say()
+    every = list(findings)
+    cards = [
+        (to.gettext(SEVERITY_WORDS[one.severity]), place, one.message(to), one.remedy(to), one.rule.code)
+        for one, place in every[:limit]
+    ]
+    st.html(finding_cards(cards))
+    more(len(every) - limit)
+
+
+def own_place(finding: Finding) -> str:
+    """Where a finding that is about no row of the table stands: its own row, line and column."""
+    return place_text(Place(None, finding.row, finding.line), finding.column, say())

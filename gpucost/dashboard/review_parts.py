@@ -8,16 +8,15 @@ import streamlit as st
 from gpucost.cells import visible
 from gpucost.columns import COLUMNS, NAMES, Group, Unit
 from gpucost.dashboard import frames
-from gpucost.dashboard.fragments import definitions, finding_cards, status_line
+from gpucost.dashboard.fragments import definitions, status_line
 from gpucost.dashboard.markup import inert
-from gpucost.dashboard.parts import ROW_PARAMETER, linked_row, more, pass_link, place_of
+from gpucost.dashboard.parts import ROW_PARAMETER, finding_list, linked_row, more, pass_link, place_of
 from gpucost.dashboard.statuses import LIGHT, status_colours
 from gpucost.dashboard.wording import say
 from gpucost.findings import Finding, Rows, Severity
 from gpucost.review import Review
-from gpucost.sentences import SEVERITY_WORDS, reason
+from gpucost.sentences import place_text, reason
 from gpucost.spreadsheet import derived_csv
-from gpucost.terminal import place_text
 from gpucost.verdicts import Status
 
 ROWS_A_PAGE = 50
@@ -161,20 +160,9 @@ def file_findings(review: Review) -> None:
         len(ordered),
     ).format(count=len(ordered))
     with st.expander(label, expanded=not len(review.table) or ordered[0].severity is Severity.ERROR):
-        st.html(finding_cards([_file_card(review, finding) for finding in ordered[:60]]))
-        more(len(ordered) - 60)
-
-
-def _file_card(review: Review, finding: Finding) -> tuple[str, str, str, str, str]:
-    to = say()
-    place = place_text(next(review.locator.places(finding)), finding.column, to)
-    return (
-        to.gettext(SEVERITY_WORDS[finding.severity]),
-        place,
-        finding.message(to),
-        finding.remedy(to),
-        finding.rule.code,
-    )
+        finding_list(
+            ((finding, place_text(next(review.locator.places(finding)), finding.column, to)) for finding in ordered), 60
+        )
 
 
 def passes_download(review: Review, rows: Rows) -> None:
@@ -215,8 +203,7 @@ def pass_details(review: Review, row: int, *, explain: bool) -> None:
         _outputs(review, row)
     found = review.findings_of(row)
     if found:
-        st.html(finding_cards([_card(finding) for finding in found[:20]]))
-        more(len(found) - 20)
+        finding_list(((finding, _place_on_row(finding)) for finding in found), 20)
     if row in review.table.unreadable:
         st.text(_("The row as it stands in the file:"))
         st.code(visible(",".join(review.table.unreadable[row].cells), 4000), language=None, wrap_lines=True)
@@ -224,18 +211,11 @@ def pass_details(review: Review, row: int, *, explain: bool) -> None:
     st.html(definitions(_groups(review, row), explain=explain))
 
 
-def _card(finding: Finding) -> tuple[str, str, str, str, str]:
-    to = say()
+def _place_on_row(finding: Finding) -> str:
     place = finding.column or ""
-    if not finding.each_row:
-        place = to.gettext("{column} (said once for {count} rows)").format(column=place, count=len(finding.rows))
-    return (
-        to.gettext(SEVERITY_WORDS[finding.severity]),
-        place,
-        finding.message(to),
-        finding.remedy(to),
-        finding.rule.code,
-    )
+    if finding.each_row:
+        return place
+    return say().gettext("{column} (said once for {count} rows)").format(column=place, count=len(finding.rows))
 
 
 def _groups(review: Review, row: int) -> dict[str, list[tuple[str, str, str, str, str]]]:
