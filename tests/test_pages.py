@@ -190,3 +190,16 @@ def test_two_sessions_with_one_file_name_see_their_own_rows() -> None:
         texts = " ".join(element.value for element in test.markdown)
         assert own in texts
         assert other not in texts
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_file_at_all_is_a_page_that_says_what_to_do(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for folder in (tmp_path, tmp_path / "missing"):
+        monkeypatch.setenv("GPUCOST_RESULTS", str(folder))
+        test = page(name)
+        assert errors(test) == []
+        assert test.title[0].value == HEADINGS["en"][PAGES.index(name)]
+        if name in ("overview.py", "review.py", "variants.py"):
+            assert "No pass yet" in test.info[0].value
