@@ -152,11 +152,14 @@ def test_a_narrow_screen_never_scrolls_sideways(browser: Any, server: str, path:
 
 def test_the_keyboard_moves_through_the_pages_and_shows_where_it_is(browser: Any, server: str) -> None:
     page = open_page(browser, server)
+    page.wait_for_selector(".vega-embed")
+    page.get_by_text("Next: Review every pass").wait_for()  # the last thing on the page: nothing is drawn after it
     settled(page)
     for _press in range(12):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.innerText") == "Review":
             break
+    page.wait_for_function("getComputedStyle(document.activeElement).outlineStyle === 'solid'")
     style = page.evaluate(
         "(s => [s.outlineStyle, parseFloat(s.outlineWidth)])(getComputedStyle(document.activeElement))"
     )
