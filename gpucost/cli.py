@@ -7,6 +7,7 @@ done, with one message on standard error. Each command imports only what it need
 import argparse
 import gc
 import gettext
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ from gpucost.language import (
 )
 
 DONE, FOUND, IMPOSSIBLE = 0, 1, 2
+INTERRUPTED = 130
 
 ARGPARSE_TEXTS = (
     N_("usage: "), N_("options"), N_("positional arguments"), N_("show this help message and exit"),
@@ -45,6 +47,9 @@ class Impossible(Exception):  # noqa: N818 - it says what happened, like the exi
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status. Bad usage exits with 2 through argparse."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without ✓ still shows every row
     language = _language(words)
     to = translator(language)
     _speak_through_argparse(language)
@@ -58,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Impossible as reason:
         print(f"gpucost: {reason}", file=sys.stderr)
         return IMPOSSIBLE
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away (`| head`): that is its right, and no error of ours.
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - closed with the process

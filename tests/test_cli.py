@@ -1,6 +1,7 @@
 """The command line as a person and a script meet it: real processes, exit statuses, one message where it cannot."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -168,6 +169,16 @@ def test_french_is_spoken_where_it_is_asked_for(results: Path) -> None:
         or "accepté" in gpucost("check", results, language="fr").stdout
     )
     assert "requis" in gpucost("check", language="fr").stderr
+
+
+def test_a_terminal_of_another_alphabet_still_shows_every_row(results: Path) -> None:
+    command = [sys.executable, "-m", "gpucost", "check", str(results), "--lang", "fr"]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "ascii"}
+    )
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr
+    assert b"12.481" in done.stdout
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:

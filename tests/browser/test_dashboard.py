@@ -143,6 +143,26 @@ def test_a_team_uploads_a_csv_finds_the_rejected_pass_and_reads_a_package_price(
     assert other.locator("h1").count() == 0
 
 
+def test_a_run_folder_is_uploaded_whole_and_gives_the_evidence_of_its_outputs(
+    browser: Any, server: str, tmp_path: Path
+) -> None:
+    labels = '{"id": "a", "label": "X"}\n{"id": "b", "label": "Y"}\n'
+    folder = tmp_path / "run"
+    (folder / "outputs").mkdir(parents=True)
+    cells = row(expected_ids="2", observed_ids="2", quality_value="1", experiment_id="exp-of-a-folder")
+    (folder / "results.csv").write_bytes(csv_of([cells]))
+    (folder / "expected-ids.txt").write_text("a\nb\n")
+    (folder / "reference.jsonl").write_text(labels)
+    (folder / "outputs" / "b8-warm-1.jsonl").write_text(labels)
+    page = open_page(browser, server)
+    page.get_by_role("button", name="Upload files").click()
+    page.locator("input[webkitdirectory]").set_input_files(str(folder))
+    page.get_by_role("button", name="Put on the desk").click()
+    page.get_by_text("Uploaded in this browser session").wait_for()
+    page.get_by_text("accepted: b8 (recomputed from the individual outputs)").wait_for()
+    page.get_by_text("run/results.csv").first.wait_for()
+
+
 def test_a_shared_link_opens_the_same_pass_for_a_colleague(browser: Any, server: str) -> None:
     page = open_page(browser, server)
     page.get_by_role("link", name="1 pass failed in massive-en-batch-cpu").click()
