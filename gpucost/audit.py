@@ -260,9 +260,11 @@ def shown_ids(names: Names, limit: int = 6) -> str:
     return ", ".join(visible(name, 60) for name in names.ids[:limit]) + more
 
 
-def control_json(report: AuditReport) -> bytes:
-    """What is archived as the control of a pass: what `audit --json` prints, in English."""
-    return orjson.dumps(report.to_json(translator("en")), option=orjson.OPT_INDENT_2) + b"\n"
+def control_json(report: AuditReport, **fingerprints: str | None) -> bytes:
+    """What is archived as the control of a pass: what `audit --json` prints, in English, and after it what a
+    measurement fingerprinted (`input_order_sha256`, `outputs_sha256`)."""
+    control = report.to_json(translator("en")) | fingerprints
+    return orjson.dumps(control, option=orjson.OPT_INDENT_2) + b"\n"
 
 
 @dataclass(frozen=True)
@@ -340,7 +342,10 @@ class Corpus:
         comparable = not (faults or missing or any(name in seen.labels for name in seen.repeated))
         if self.reference is not None and rule is not None and comparable:
             quality = self._quality(rule.metric, seen, warnings)
-        leaks = self._leaks(not_in, faults) if not_in is not None else None
+        leaks = None
+        if not_in is not None:
+            leaks, split_faults = self.leaks(not_in)
+            faults += split_faults
         return AuditReport(
             expected=self.listed,
             observed=seen.observed,
@@ -375,7 +380,10 @@ class Corpus:
             )
         return quality
 
-    def _leaks(self, split: Document, faults: list[Phrase]) -> Leaks:
+    def leaks(self, split: Document) -> tuple[Leaks, list[Phrase]]:
+        """What another split shares with this corpus, and what is wrong with that split. Raises AuditUsageError where
+        nothing of it can be read."""
+        faults: list[Phrase] = []
         if refusal := unusable(split, plain=True, labels=False, ids=False):
             raise AuditUsageError(refusal)
         ids: set[str] = set()
@@ -399,7 +407,7 @@ class Corpus:
             shared_texts = Names.of([name for name in self.ids if self.texts.get(name) in texts])
         if shared_ids is None and shared_texts is None:
             faults.append(Phrase(N_("{name} holds no ID and no text to compare"), {"name": visible(split.name, 80)}))
-        return Leaks(shared_ids, shared_texts)
+        return Leaks(shared_ids, shared_texts), faults
 
 
 def audit(

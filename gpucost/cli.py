@@ -12,8 +12,9 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from gpucost.columns import HEADER
 from gpucost.language import (
@@ -26,6 +27,7 @@ from gpucost.language import (
     system_language,
     translator,
 )
+from gpucost.measuring_commands import MakeCommand, add_head, add_measuring, add_protocol
 
 DONE, FOUND, IMPOSSIBLE = 0, 1, 2
 INTERRUPTED = 130
@@ -109,8 +111,9 @@ def _parser(to: Translator) -> argparse.ArgumentParser:
         example: str,
         *,
         json: bool = True,
+        among: Any = None,
     ) -> argparse.ArgumentParser:
-        made = commands.add_parser(
+        made = (among or commands).add_parser(
             name,
             parents=[shared, machine] if json else [shared],
             help=help_text,
@@ -167,6 +170,15 @@ def _parser(to: Translator) -> argparse.ArgumentParser:
         "--accepted-results", type=_count, metavar="N",
         help=_("distinct corpora accepted over one period; without --days the same one stands beside each package"),
     )  # fmt: skip
+
+    def family(name: str, help_text: str, add: Callable[[MakeCommand, Translator], None]) -> None:
+        """A command of several: `gpucost protocol new`, `gpucost protocol check`."""
+        made = commands.add_parser(name, parents=[shared], help=help_text, description=help_text)
+        add(partial(command, among=made.add_subparsers(title=_("commands"), metavar=_("COMMAND"), required=True)), to)
+
+    family("protocol", _("write or check a protocol file"), add_protocol)
+    add_measuring(command, to)
+    family("head", _("train the linear head of the workload embedding-head"), add_head)
 
     command("rules", _rules, _("list every rule, with its code, severity and section"), "gpucost rules --json")
     command("env", _env, _("what was observed of this machine"), "gpucost env --json")

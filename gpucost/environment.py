@@ -26,12 +26,16 @@ for index in range(torch.cuda.device_count() if torch.cuda.is_available() else 0
 print(json.dumps(found))
 """
 PROBE_LIMIT_SECONDS = 60
-PACKAGES = ("streamlit", "pandas", "altair", "torch", "pydantic", "numpy", "orjson", "scikit-learn", "babel", "rich")
+PACKAGES = ("streamlit", "pandas", "altair", "torch", "pydantic", "numpy", "orjson", "scikit-learn", "babel", "rich",
+            "filelock", "psutil", "transformers", "tokenizers", "safetensors")  # fmt: skip
 
 
-def observe() -> dict[str, Any]:
-    """What stands on this machine now: versions, processor, GPUs. A value that cannot be observed is null."""
-    torch = _ask(_TORCH_PROBE)
+def observe(torch: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What stands on this machine now: versions, processor, GPUs. A value that cannot be observed is null.
+
+    `torch` is what a process that has imported PyTorch said of it; without it a child process is asked.
+    """
+    torch = _ask(_TORCH_PROBE) if torch is None else torch
     return {
         "gpucost_version": __version__,
         "python_version": platform.python_version(),
@@ -40,9 +44,10 @@ def observe() -> dict[str, Any]:
         "machine": platform.machine(),
         "cpu_model": _cpu_model(),
         "cpu_count": os.cpu_count(),
+        "cpu_governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "memory_bytes": _memory_bytes(),
         "torch_version": torch.get("torch_version"),
-        "runtime_version": _runtime(torch),
+        "runtime_version": torch.get("runtime_version") or _runtime(torch),
         "torch_threads": torch.get("threads"),
         "driver_version": _driver_version(),
         "devices": torch.get("devices", []),

@@ -45,12 +45,14 @@ _MARKS = {
 }
 
 
-def _console(*, errors: bool = False) -> Console:
+def open_console(*, errors: bool = False) -> Console:
+    """The terminal, or the pipe, that people read: nothing of the data is taken for markup."""
     stream = sys.stderr if errors else sys.stdout
     return Console(file=stream, width=None if stream.isatty() else WIDE, highlight=False, markup=False, emoji=False)
 
 
-def _table(headings: Iterable[str], rows: Iterable[Sequence[str | Text]], right: Sequence[int] = ()) -> Table:
+def lined_table(headings: Iterable[str], rows: Iterable[Sequence[str | Text]], right: Sequence[int] = ()) -> Table:
+    """A table of texts; `right` are the columns whose numbers stand under one another."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for position, heading in enumerate(headings):
         table.add_column(Text(heading), justify="right" if position in right else "left", overflow="fold")
@@ -59,14 +61,15 @@ def _table(headings: Iterable[str], rows: Iterable[Sequence[str | Text]], right:
     return table
 
 
-def _heading(console: Console, text: str) -> None:
+def print_heading(console: Console, text: str) -> None:
+    """The heading of a part."""
     console.print()
     console.print(Text(text, style="bold"))
 
 
 def print_review(review: "Review", to: Translator) -> None:
     """A whole review: the files, the counts, what is wrong, the figures, the comparability."""
-    console, _ = _console(), to.gettext
+    console, _ = open_console(), to.gettext
     for file in review.files:
         console.print(
             Text(
@@ -79,10 +82,10 @@ def print_review(review: "Review", to: Translator) -> None:
     _print_findings(console, review, to)
     _print_passes(console, review, to)
     if review.variants:
-        _heading(console, _("Variants"))
+        print_heading(console, _("Variants"))
         headings = (_("experiment"), _("variant"), _("phase"), _("figures, raw durations of accepted passes"))
         console.print(
-            _table(
+            lined_table(
                 headings,
                 [
                     (visible(v.experiment_id), visible(v.variant_id), visible(v.phase), figures(v, to))
@@ -91,7 +94,7 @@ def print_review(review: "Review", to: Translator) -> None:
             )
         )
     for verdict in review.experiments:
-        _heading(console, _("Experiment {name}").format(name=visible(verdict.experiment_id)))
+        print_heading(console, _("Experiment {name}").format(name=visible(verdict.experiment_id)))
         console.print(Text(comparability(review, verdict, to)))
         ranking = review.ranking(verdict.experiment_id)
         if ranking:
@@ -111,10 +114,10 @@ def _print_findings(console: Console, review: "Review", to: Translator) -> None:
     if not review.findings:
         return
     counts = ", ".join(f"{count} × {_(SEVERITY_WORDS[s])}" for s, count in review.finding_counts.items() if count)
-    _heading(console, _("Findings: {counts}").format(counts=counts))
+    print_heading(console, _("Findings: {counts}").format(counts=counts))
     ordered = sorted(review.findings, key=lambda finding: finding.severity.rank)
     rows = [_finding_row(finding, review, to) for finding in ordered[:SHOWN_FINDINGS]]
-    console.print(_table((_("severity"), _("code"), _("where"), _("what, and what to do")), rows))
+    console.print(lined_table((_("severity"), _("code"), _("where"), _("what, and what to do")), rows))
     left = len(ordered) - len(rows)
     if left:
         console.print(Text(_("… and {count} more causes; `--json` holds every finding.").format(count=left)))
@@ -135,7 +138,7 @@ def _print_passes(console: Console, review: "Review", to: Translator) -> None:
     wanted = [row for row, s in enumerate(review.statuses.tolist()) if s not in (Status.ACCEPTED, Status.SETUP)]
     if not wanted:
         return
-    _heading(console, _("Passes that are not accepted"))
+    print_heading(console, _("Passes that are not accepted"))
     rows = []
     for row in wanted[:SHOWN_PASSES]:
         status = Status(review.statuses[row])
@@ -146,7 +149,7 @@ def _print_passes(console: Console, review: "Review", to: Translator) -> None:
             None, to,
         )  # fmt: skip
         rows.append((f"{_MARKS[status]} {_(STATUS_WORDS[status])}", where, name, reason(review, row, to)))
-    console.print(_table((_("status"), _("where"), _("pass"), _("why")), rows))
+    console.print(lined_table((_("status"), _("where"), _("pass"), _("why")), rows))
     if len(wanted) > len(rows):
         console.print(Text(_("… and {count} more rows.").format(count=len(wanted) - len(rows))))
 
@@ -158,7 +161,7 @@ def print_rules(rules: Iterable[Rule], to: Translator) -> None:
         (Text(_(SEVERITY_WORDS[rule.severity]), style=_STYLES[rule.severity]), rule.code, rule.section, _(rule.title))
         for rule in rules
     ]
-    _console().print(_table((_("severity"), _("code"), _("section"), _("rule")), rows))
+    open_console().print(lined_table((_("severity"), _("code"), _("section"), _("rule")), rows))
 
 
 def print_environment(observed: dict[str, Any], to: Translator) -> None:
@@ -173,14 +176,14 @@ def print_environment(observed: dict[str, Any], to: Translator) -> None:
         else:
             shown = "" if value is None else str(value)
         rows.append((name, shown or nothing))
-    _console().print(_table((to.gettext("what"), to.gettext("observed")), rows))
+    open_console().print(lined_table((to.gettext("what"), to.gettext("observed")), rows))
 
 
 def print_packages(table: "PackageTable", days: int | None, accepted_results: int | None, to: Translator) -> None:
     """Whole packages, the price first; a cost per accepted result only where a quantity was given."""
     from gpucost.offers import SAME_QUANTITY
 
-    console, _ = _console(), to.gettext
+    console, _ = open_console(), to.gettext
     if table.tariffs.is_example:
         console.print(Text(_("These prices are an example, and nobody's offer."), style="bold"))
     headings = [
@@ -200,7 +203,7 @@ def print_packages(table: "PackageTable", days: int | None, accepted_results: in
     if accepted_results is not None:
         headings += [_("accepted results (typed)"), _("US cents per accepted result")]
     if rows:
-        console.print(_table(headings, rows, right=range(2, len(headings))))
+        console.print(lined_table(headings, rows, right=range(2, len(headings))))
     if accepted_results is not None and days is None and rows:
         console.print(Text(_(SAME_QUANTITY)))
     console.print(Text(_(NOTHING_PROJECTED)))
@@ -209,7 +212,7 @@ def print_packages(table: "PackageTable", days: int | None, accepted_results: in
 
 def print_refusals(table: "PackageTable", to: Translator) -> None:
     """What could not be priced, and why, on standard error."""
-    console = _console(errors=True)
+    console = open_console(errors=True)
     for finding in table.findings:
         where = place_text(Place(None, finding.row, finding.line), finding.column, to)
         severity = to.gettext(SEVERITY_WORDS[finding.severity])
@@ -224,17 +227,17 @@ SHOWN_CHANGES = 200
 
 def print_conversion(done: "Conversion", target: str, to: Translator) -> None:
     """A conversion: what it did to the whole file, each changed cell, and what it refused."""
-    console, _ = _console(), to.gettext
+    console, _ = open_console(), to.gettext
     for remark in done.remarks:
         console.print(Text(remark.render(to)))
     if done.changes:
-        _heading(console, _("Changed cells: {count}").format(count=len(done.changes)))
+        print_heading(console, _("Changed cells: {count}").format(count=len(done.changes)))
         headings = (_("row"), _("line"), _("column"), _("before"), _("after"))
         rows = [
             (str(c.row), str(c.line), c.column, visible(c.before, 80), visible(c.after, 80))
             for c in done.changes[:SHOWN_CHANGES]
         ]
-        console.print(_table(headings, rows, right=(0, 1)))
+        console.print(lined_table(headings, rows, right=(0, 1)))
         left = len(done.changes) - len(rows)
         if left:
             console.print(Text(_("… and {count} more cells; `--json` lists them all.").format(count=left)))
@@ -247,7 +250,7 @@ def print_conversion(done: "Conversion", target: str, to: Translator) -> None:
             )
         )
         return
-    _heading(console, _("Refused: {count}. Nothing was written.").format(count=len(done.refused)))
+    print_heading(console, _("Refused: {count}. Nothing was written.").format(count=len(done.refused)))
     headings = (_("row"), _("line"), _("column"), _("value"), _("why, and what to do"))
     refused = [
         (
@@ -256,12 +259,12 @@ def print_conversion(done: "Conversion", target: str, to: Translator) -> None:
         )
         for r in done.refused[:SHOWN_CHANGES]
     ]  # fmt: skip
-    console.print(_table(headings, refused, right=(0, 1)))
+    console.print(lined_table(headings, refused, right=(0, 1)))
 
 
 def print_audit(report: "AuditReport", to: Translator) -> None:
     """An audit: the verdict in one sentence, why, the bad rows, the warnings."""
-    console, _ = _console(), to.gettext
+    console, _ = open_console(), to.gettext
     verdict = {
         True: N_("accepted: every expected ID once, the format valid, the quality rule met"),
         False: N_("not accepted"),

@@ -13,7 +13,7 @@ import gpucost
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "gpucost"
-SURFACES = ("gpucost.cli", "gpucost.terminal", "gpucost.__main__", "gpucost.dashboard")
+SURFACES = ("gpucost.cli", "gpucost.terminal", "gpucost.measuring_commands", "gpucost.terminal_measuring", "gpucost.__main__", "gpucost.dashboard")
 HEAVY = ("torch", "streamlit", "altair", "pandas", "sklearn", "pyarrow", "rich", "babel")
 HEAVY_IN_CORE_FUNCTIONS = {"gpucost.bulk": {"pyarrow"}, "gpucost.metrics": {"sklearn"}}
 """Heavy libraries that a core module imports inside the function that needs them."""

@@ -1,0 +1,687 @@
+"""Conducting a run: from a protocol file to a folder of honest rows, pass by pass.
+
+The conductor starts the workers, says when to run what, audits every pass at once and writes it down. It imports no
+PyTorch: while a pass runs it waits, so that the measurement adds nothing to the work. Protocol, sections 1 to 4.
+"""
+
+import hashlib
+import json
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from types import FrameType
+from typing import Any, TextIO
+
+import psutil
+
+from gpucost.audit import AuditReport, Document, control_json
+from gpucost.environment import observe
+from gpucost.folder import EXPECTED_IDS, PROTOCOL, REFERENCE, control_name, outputs_name
+from gpucost.language import N_, translator
+from gpucost.measuring import concurrency
+from gpucost.measuring.corpus import MeasuredCorpus
+from gpucost.measuring.crew import Message, TimeLimitError, WorkerEndedError, WorkerProcess, worker_environment
+from gpucost.measuring.ledger import (
+    ENVIRONMENT,
+    LAUNCH,
+    LOG,
+    SEAL,
+    STOP,
+    UNFINISHED,
+    Disk,
+    Ledger,
+    now,
+    read_events,
+    read_object,
+    read_rows,
+)
+from gpucost.measuring.locks import DeviceLock, physical_name
+from gpucost.measuring.preparation import (
+    Prepared,
+    RefusedError,
+    check_folder,
+    id_list,
+    load_protocol,
+    missing_piece,
+    prepare,
+    protocol_path,
+    reference_lines,
+)
+from gpucost.measuring.rowcells import (
+    RowCells,
+    audited_cells,
+    elapsed_seconds,
+    measured_cells,
+    memory_cells,
+    row_status,
+)
+from gpucost.measuring.seal import (
+    PACKAGE,
+    ModelMissingError,
+    ModelPieces,
+    Seal,
+    file_sha256,
+    locate_model,
+    what_changed,
+)
+from gpucost.phrases import Phrase
+from gpucost.protocol import Protocol, ProtocolFile
+from gpucost.schedule import PlannedPass, planned_passes, shares_process
+from gpucost.verdicts import LOAD, WARM
+
+
+class StopRequested(BaseException):
+    """The user stops the run."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """One step of a run, for whoever watches: what happens, to which pass, and how many passes are done of all."""
+
+    what: str
+    variant_id: str
+    phase: str
+    run_index: int
+    done: int
+    total: int
+    status: str = ""
+    elapsed_seconds: Decimal | None = None
+    reason: str = ""
+
+
+Listener = Callable[[Told], object]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended. `rows` are all that stand in the folder; `stopped` says that the user ended it before its last
+    pass; `left` are the passes that it has no row for."""
+
+    folder: Path
+    seal: Seal
+    rows: int
+    accepted: int
+    rejected: int
+    failed: int
+    left: int
+    stopped: bool
+
+    @property
+    def found(self) -> bool:
+        """Whether anything was rejected or failed, or the run is not whole."""
+        return bool(self.rejected or self.failed or self.left)
+
+
+def measure(
+    path: Path | None, folder: Path, *, resume: bool = False, listener: Listener = lambda _told: None,
+    disk: Disk | None = None,
+) -> Outcome:  # fmt: skip
+    """Measure a protocol into a folder, or go on with the run that stands there.
+
+    Raises RefusedError where nothing can be measured, DeviceBusyError where another measurement runs on the device,
+    OSError where the disk refuses. What was written before stays, and `resume` goes on from it.
+    """
+    path = protocol_path(path, folder, resume=resume)
+    file, protocol = load_protocol(path)
+    check_folder(folder, resume=resume)
+    holder = {
+        "pid": str(os.getpid()),
+        "run": folder.resolve().name,
+        "since": now(),
+        "device": protocol.configuration.device,
+    }
+    with DeviceLock(holder) as lock:
+        lock.take(physical_name(protocol.configuration.device))
+        return Run(path, file, protocol, folder, lock, listener, Ledger(folder, disk)).conduct(resume=resume)
+
+
+class Run:
+    """One run under way. It owns its workers and its ledger, and handles the user's stop."""
+
+    def __init__(
+        self, path: Path, file: ProtocolFile, protocol: Protocol, folder: Path, lock: DeviceLock, listener: Listener,
+        ledger: Ledger,
+    ) -> None:  # fmt: skip
+        self._path, self._file, self._protocol, self._folder = path, file, protocol, folder
+        self._lock, self._listener, self._ledger = lock, listener, ledger
+        self._variants = {variant.variant_id: variant for variant in protocol.variants}
+        self._made: RowCells | None = None
+        self._planned = planned_passes(protocol)
+        self._workers: dict[str, WorkerProcess] = {}
+        self._last: PlannedPass | None = None
+        self._stopping = False
+        self._waiting = False
+        self._rows: list[dict[str, str]] = []
+        self._log: TextIO | None = None
+        self._prepared: Prepared | None = None
+        self._ready: Message = {}
+
+    @property
+    def _cells(self) -> RowCells:
+        if self._made is None:
+            raise RuntimeError("the run is not sealed yet")
+        return self._made
+
+    def _make_cells(self, sealed: Seal, observed: Message) -> None:
+        corpus = self._corpus
+        self._made = RowCells(self._protocol, sealed, len(corpus.corpus.ids), len(corpus.order), observed, self._ready)
+
+    @property
+    def _corpus(self) -> MeasuredCorpus:
+        if self._prepared is None:
+            raise RuntimeError("nothing is prepared yet")
+        return self._prepared.corpus
+
+    def conduct(self, *, resume: bool) -> Outcome:
+        """Run everything that is planned and has no row yet."""
+        made = not self._folder.exists()
+        with self._signals():
+            try:
+                if resume and all(self._has_row_on_disk(one) for one in self._planned):
+                    return self._whole_already()
+                self._begin(resume=resume)
+                left = [one for one in self._planned if not self._has_row(one)]
+                for planned in left:
+                    if self._asked_to_stop():
+                        break
+                    self._run(planned)
+                return self._end()
+            except StopRequested:
+                return self._end()
+            except RefusedError:
+                if made:
+                    self._remove_empty_folder()
+                raise
+            finally:
+                for worker in self._workers.values():
+                    worker.kill()
+                if self._log is not None:
+                    self._log.close()
+
+    def _whole_already(self) -> Outcome:
+        """A resumed run that has every row: nothing is started and nothing is written."""
+        return self._outcome(self._read_seal())
+
+    # Signals: they interrupt waiting, never writing.
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        def stop(_signal: int, _frame: FrameType | None) -> None:
+            self._stopping = True
+            if self._waiting:
+                raise StopRequested
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _asked_to_stop(self) -> bool:
+        return self._stopping or (self._folder / STOP).exists()
+
+    def _receive(self, worker: WorkerProcess, limit: float | None) -> Message:
+        self._waiting = True
+        try:
+            if self._stopping:
+                raise StopRequested
+            return worker.receive(limit)
+        finally:
+            self._waiting = False
+
+    # The beginning: the first worker imports its libraries while the corpus is read and fingerprinted.
+
+    def _begin(self, *, resume: bool) -> None:
+        first = next((one for one in self._planned if not resume or not self._has_row_on_disk(one)), self._planned[0])
+        self._open_log()
+        with suppress(FileNotFoundError):
+            (self._folder / STOP).unlink()
+        try:
+            pieces = locate_model(self._protocol, self._path.parent)
+        except ModelMissingError as error:
+            raise RefusedError(problems=(missing_piece(error),)) from None
+        self._start(first, pieces)
+        prepared = self._prepared = prepare(self._file, self._protocol, self._path.parent)
+        worker = self._workers[first.variant_id]
+        self._hear_ready(worker)
+        if uuid := worker.ready.get("uuid"):
+            self._lock.take(f"gpu-{uuid}")
+        self._write_launch()
+        if resume:
+            self._go_on(prepared)
+        else:
+            self._write_seal(prepared)
+
+    def _open_log(self) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._log = (self._folder / LOG).open("a", encoding="utf-8")
+        except OSError as error:
+            details = {"folder": str(self._folder), "why": error.strerror or str(error)}
+            raise RefusedError(Phrase(N_("{folder} cannot be written: {why}"), details)) from None
+
+    def _remove_empty_folder(self) -> None:
+        with suppress(OSError):
+            for name in (LOG, LAUNCH):
+                (self._folder / name).unlink(missing_ok=True)
+            self._folder.rmdir()
+
+    def _write_launch(self) -> None:
+        """What finds this process and its protocol again on this machine. It is no evidence."""
+        launch = {
+            **read_object(self._folder, LAUNCH),
+            "protocol": str(self._path), "code": self._code_root(), "pid": os.getpid(),
+            "create_time": psutil.Process().create_time(), "started_at": now(), "argv": sys.argv,
+        }  # fmt: skip
+        self._ledger.place(LAUNCH, json.dumps(launch, indent=2).encode() + b"\n")
+
+    def _code_root(self) -> str | None:
+        code = self._protocol.code
+        return None if code is None else str((self._path.parent / code.path).resolve())
+
+    def _write_seal(self, prepared: Prepared) -> None:
+        corpus = prepared.corpus
+        self._ledger.place(PROTOCOL, self._file.data)
+        self._ledger.place(EXPECTED_IDS, id_list(corpus))
+        self._ledger.place(REFERENCE, reference_lines(corpus))
+        self._ledger.place(SEAL, json.dumps(prepared.seal.to_json(), indent=2).encode() + b"\n")
+        self._make_cells(prepared.seal, self._write_environment())
+        self._ledger.begin()
+        self._ledger.event("sealed", protocol_sha256=prepared.seal.protocol_sha256, sealed_at=prepared.seal.sealed_at)
+
+    def _write_environment(self) -> Message:
+        ready = self._ready
+        device = {key: ready[key] for key in ("gpu_model", "uuid", "total_memory_bytes") if key in ready}
+        torch = {
+            "torch_version": ready.get("torch_version"), "threads": ready.get("torch_threads"),
+            "runtime_version": ready.get("runtime_version"),
+            "devices": [{"device": self._protocol.configuration.device, **device}] if device else [],
+        }  # fmt: skip
+        observed: Message = {
+            **observe(torch),
+            "device": self._protocol.configuration.device,
+            "threads_announced": self._protocol.configuration.threads,
+            "tf32_matmul": ready.get("tf32_matmul"),
+            "load_average": os.getloadavg(),
+            "environment_variables": {
+                name: value for name, value in self._environment().items()
+                if name.startswith(("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "HIP_", "PYTORCH_", "TORCH_"))
+            },
+        }  # fmt: skip
+        # What a resumed run finds stands beside what the first found: neither replaces the other.
+        before = len(list(self._folder.glob("environment*.json")))
+        name = ENVIRONMENT if before == 0 else f"environment-resumed-{before}.json"
+        self._ledger.place(name, json.dumps(observed, indent=2).encode() + b"\n")
+        return observed
+
+    def _environment(self) -> dict[str, str]:
+        return worker_environment(self._protocol.configuration.threads, PACKAGE.parent)
+
+    # Going on with a run that stopped.
+
+    def _read_seal(self) -> Seal:
+        try:
+            return Seal.from_json(read_object(self._folder, SEAL))
+        except (KeyError, TypeError, ValueError):
+            raise RefusedError(Phrase(N_("{piece} of the run cannot be read"), {"piece": SEAL})) from None
+
+    def _go_on(self, prepared: Prepared) -> None:
+        sealed = self._read_seal()
+        changed = what_changed(sealed, prepared.seal)
+        if file_sha256(self._folder / PROTOCOL) != sealed.protocol_sha256:
+            changed = ["protocol_sha256", *changed]
+        if changed:
+            with suppress(OSError):
+                self._ledger.event("resume-refused", changed=changed)
+            details = {"changed": ", ".join(dict.fromkeys(changed))}
+            raise RefusedError(
+                Phrase(N_("the run was sealed with another state of: {changed}; measure it in a new folder"), details)
+            )
+        torn = self._ledger.mend()
+        self._rows = read_rows(self._folder)
+        self._ledger.event("resumed", torn_row=torn, changed=[])
+        self._make_cells(sealed, self._write_environment())
+        self._fail_broken_pass()
+
+    def _fail_broken_pass(self) -> None:
+        """The pass that was under way when the command was killed becomes a failed row."""
+        rows = {(row["variant_id"], row["phase"], row["run_index"]) for row in self._rows}
+        for event in list(read_events(self._folder)):
+            if event.get("event") in ("load-started", "pass-started"):
+                key = (str(event["variant_id"]), str(event["phase"]), str(event["run_index"]))
+                if key not in rows:
+                    rows.add(key)
+                    planned = PlannedPass(key[0], key[1], int(key[2]))
+                    warm_ups = self._protocol.passes.warmup_iterations if planned.phase == WARM else 0
+                    name = outputs_name(*key[:2], planned.run_index)
+                    kept = f"; {name} was written before that" if (self._folder / name).exists() else ""
+                    self._write_failure(planned, warm_ups, f"the command was killed during this pass{kept}", {}, "")
+
+    # Workers.
+
+    def _start(self, planned: PlannedPass, pieces: ModelPieces | None = None) -> WorkerProcess:
+        variant = self._variants[planned.variant_id]
+        protocol = self._protocol
+        pieces = pieces or (self._prepared.model if self._prepared else None)
+        if pieces is None or self._log is None:
+            raise RuntimeError("nothing is prepared yet")
+        order: Message = {
+            "workload": protocol.model.workload, "device": protocol.configuration.device,
+            "precision": variant.precision, "batch": variant.batch, "context": variant.context, "seed": variant.seed,
+            "truncation": protocol.configuration.truncation, "threads": protocol.configuration.threads,
+            "classes": list(protocol.output.classes), "scope": protocol.passes.scope,
+            "options": {name: _plain(value) for name, value in protocol.model.options.items()},
+            "allow_download": protocol.model.allow_download,
+            "memory_limit_bytes": protocol.passes.memory_limit_bytes,
+            "model": _text(pieces.model), "tokenizer": _text(pieces.tokenizer), "head": _text(pieces.head),
+            "texts": str((self._path.parent / protocol.corpus.texts).resolve()),
+        }  # fmt: skip
+        worker = WorkerProcess(order, self._log, self._environment())
+        self._workers[planned.variant_id] = worker
+        return worker
+
+    def _hear_ready(self, worker: WorkerProcess) -> None:
+        """Wait until the libraries are imported. Raises RefusedError where the device or the workload is not there."""
+        try:
+            answer = self._receive(worker, self._protocol.passes.time_limit_seconds)
+        except (WorkerEndedError, TimeLimitError) as error:
+            why = error.told if isinstance(error, WorkerEndedError) else "no answer"
+            raise RefusedError(
+                Phrase(N_("the worker could not start: {why}; see {log}"), {"why": why, "log": LOG})
+            ) from None
+        if answer["said"] == "no-device":
+            raise RefusedError(Phrase(N_("the announced device: {why}"), {"why": answer["message"]}))
+        if answer["said"] == "no-workload":
+            raise RefusedError(Phrase(N_("the workload {name} cannot be opened: {why}"),
+                                      {"name": self._protocol.model.workload, "why": answer["message"]}))  # fmt: skip
+        worker.ready = self._ready = answer
+
+    def _worker_for(self, planned: PlannedPass) -> tuple[WorkerProcess | None, str]:
+        """A worker that has loaded and may run this pass; None and the reason where the load failed."""
+        isolation = self._protocol.isolation
+        if isolation == "one-process":
+            current = next(iter(self._workers.values()), None)
+        else:
+            current = self._workers.get(planned.variant_id)
+        loaded = current is not None and current.loaded
+        if (
+            current is not None
+            and loaded
+            and (isolation != "process-per-pass" or shares_process(isolation, self._last, planned))
+        ):
+            return current, ""
+        if current is not None and loaded:
+            self._dismiss(current)
+            current = None
+        if current is None:
+            current = self._start(planned)
+            self._hear_ready(current)
+        return self._load(current, planned)
+
+    def _dismiss(self, worker: WorkerProcess) -> None:
+        worker.end()
+        self._workers = {name: one for name, one in self._workers.items() if one is not worker}
+
+    def _lose(self, worker: WorkerProcess) -> None:
+        """A worker that failed never runs another pass."""
+        worker.kill()
+        self._workers = {name: one for name, one in self._workers.items() if one is not worker}
+
+    def _load(self, worker: WorkerProcess, planned: PlannedPass) -> tuple[WorkerProcess | None, str]:
+        runs = [
+            int(row["run_index"])
+            for row in self._rows
+            if row["variant_id"] == planned.variant_id and row["phase"] == LOAD
+        ]
+        load = PlannedPass(planned.variant_id, LOAD, max(runs, default=0) + 1)
+        before = self._look()
+        self._ledger.event(
+            "load-started", variant_id=load.variant_id, phase=LOAD, run_index=load.run_index, pid=worker.pid
+        )
+        self._tell("started", load)
+        answer, reason = self._ask(worker, {"do": "load"}, "loaded")
+        seen = self._seen(before, answer)
+        if reason:
+            self._lose(worker)
+            self._write_failure(load, 0, reason, answer, seen)
+            self._stop_if_asked()
+            return None, f"the load before this pass failed: {reason}"
+        worker.loaded = True
+        self._cells.described[load.variant_id] = answer["described"]
+        cells = self._cells.planned(load, 0) | measured_cells(answer)
+        self._write_row(cells | {"notes": self._cells.notes(load.variant_id, seen)})
+        self._ledger.event(
+            "load-finished", variant_id=load.variant_id, phase=LOAD, run_index=load.run_index, **_kept(answer)
+        )
+        self._tell("finished", load, "setup", answer)
+        return worker, ""
+
+    def _ask(self, worker: WorkerProcess, order: Message, due: str) -> tuple[Message, str]:
+        """Give an order and wait for its end. The answer, and why it failed ('' where it did not)."""
+        limit = self._protocol.passes.time_limit_seconds
+        ends = time.monotonic() + limit
+        baseline: list[int | None] = [None, None]
+        try:
+            worker.send(order)
+            while True:
+                answer = self._receive(worker, max(0.0, ends - time.monotonic()))
+                if answer["said"] == "baseline":
+                    baseline = answer["baseline"]
+                    continue
+                answer["baseline"] = baseline
+                worker.device_bytes = (answer.get("peaks") or [None, None])[1]
+                return answer, "" if answer["said"] == due else _reason(answer)
+        except WorkerEndedError as error:
+            return {"baseline": baseline}, error.told
+        except TimeLimitError:
+            reached = worker.interrupt() or {}
+            return {**reached, "baseline": baseline}, f"time limit of {limit} s reached"
+        except StopRequested:
+            reached = worker.interrupt() or {}
+            return {**reached, "baseline": baseline}, "stopped by the user"
+
+    def _stop_if_asked(self) -> None:
+        if self._asked_to_stop():
+            raise StopRequested
+
+    # Passes.
+
+    def _run(self, planned: PlannedPass) -> None:
+        """One planned pass, whatever becomes of it: it ends as one row."""
+        warm_ups = self._protocol.passes.warmup_iterations if planned.phase == WARM else 0
+        worker, reason = self._worker_for(planned)
+        if worker is None:
+            self._write_failure(planned, warm_ups, reason, {}, "")
+            return
+        if planned.phase == WARM and planned.variant_id not in worker.warmed:
+            reason = self._warm_up(worker, planned, warm_ups)
+            if reason:
+                self._lose(worker)
+                self._stop_if_asked()
+                self._write_failure(planned, warm_ups, f"the warm-up before this pass failed: {reason}", {}, "")
+                return
+            worker.warmed.add(planned.variant_id)
+        before = self._look()
+        self._ledger.event(
+            "pass-started",
+            variant_id=planned.variant_id,
+            phase=planned.phase,
+            run_index=planned.run_index,
+            pid=worker.pid,
+        )
+        self._tell("started", planned)
+        name = outputs_name(planned.variant_id, planned.phase, planned.run_index)
+        (self._folder / name).parent.mkdir(exist_ok=True)
+        batch = self._variants[planned.variant_id].batch
+        order = {
+            "do": "pass",
+            "batch": batch,
+            "outputs": str((self._folder / name).with_name(Path(name).name + UNFINISHED).resolve()),
+        }
+        answer, reason = self._ask(worker, order, "done")
+        seen = self._seen(before, answer)
+        if reason:
+            self._lose(worker)
+            if answer.get("outputs"):
+                self._ledger.place(name, answer["outputs"].encode())
+            self._write_failure(planned, warm_ups, reason, answer, seen)
+            self._stop_if_asked()
+            return
+        self._cells.described[planned.variant_id] = answer["described"]
+        self._last = planned
+        self._finish(planned, warm_ups, answer, seen)
+
+    def _warm_up(self, worker: WorkerProcess, planned: PlannedPass, iterations: int) -> str:
+        batch = self._variants[planned.variant_id].batch
+        for iteration in range(1, iterations + 1):
+            self._ledger.event("warm-up-started", variant_id=planned.variant_id, iteration=iteration, pid=worker.pid)
+            self._tell("warm-up", planned)
+            _answer, reason = self._ask(worker, {"do": "warm-up", "batch": batch}, "warmed")
+            self._ledger.event(
+                "warm-up-finished", variant_id=planned.variant_id, iteration=iteration, failed=reason or None
+            )
+            if reason:
+                return reason
+        return ""
+
+    def _finish(self, planned: PlannedPass, warm_ups: int, answer: Message, seen: str) -> None:
+        """Audit a pass that was timed, and write it down: outputs, control, row, event."""
+        name = outputs_name(planned.variant_id, planned.phase, planned.run_index)
+        if answer["outputs"] is None:
+            data = self._ledger.adopt(name)
+        else:
+            data = answer["outputs"].encode()
+            self._ledger.place(name, data)
+        report = self._audit(name, data)
+        digest = hashlib.sha256(data).hexdigest()
+        control = control_json(report, input_order_sha256=answer["order_sha256"], outputs_sha256=digest)
+        self._ledger.place(control_name(planned.variant_id, planned.phase, planned.run_index), control)
+        cells = self._cells.planned(planned, warm_ups) | measured_cells(answer) | audited_cells(report)
+        reasons = "; ".join(phrase.render(translator("en")) for phrase in report.reasons())
+        incident = "" if report.accepted else f"not accepted: {reasons}"
+        pieces = f"outputs {name} sha256 {digest}"
+        self._write_row(cells | {"notes": self._cells.notes(planned.variant_id, seen, pieces, incident)})
+        status = "accepted" if report.accepted else "rejected"
+        self._ledger.event(
+            "pass-finished", variant_id=planned.variant_id, phase=planned.phase, run_index=planned.run_index,
+            status=status, outputs_sha256=digest, **_kept(answer),
+        )  # fmt: skip
+        self._tell("finished", planned, status, answer, incident)
+
+    def _audit(self, name: str, data: bytes) -> AuditReport:
+        quality = self._protocol.quality
+        return self._corpus.corpus.audit(
+            Document(name, data), metric=quality.metric, threshold=quality.threshold, tolerance=quality.tolerance,
+            reference_value=quality.reference_value,
+        )  # fmt: skip
+
+    def _write_failure(self, planned: PlannedPass, warm_ups: int, reason: str, answer: Message, seen: str) -> None:
+        cells = self._cells.planned(planned, warm_ups) | memory_cells(answer)
+        name = outputs_name(planned.variant_id, planned.phase, planned.run_index)
+        kept = f"outputs reached before the failure {name}" if answer.get("outputs") else ""
+        incident = f"incident: {reason}{self._residents(reason)}"
+        self._write_row(cells | {"notes": self._cells.notes(planned.variant_id, seen, kept, incident)})
+        self._ledger.event(
+            "pass-failed", variant_id=planned.variant_id, phase=planned.phase, run_index=planned.run_index, reason=reason,
+            traceback=answer.get("traceback"),
+        )  # fmt: skip
+        self._tell("finished", planned, "failed", None, reason)
+
+    def _residents(self, reason: str) -> str:
+        """After an overflow, what the other workers of this run held: with one worker a variant they share a device."""
+        others = {name: one for name, one in self._workers.items() if one.loaded}
+        if "memory" not in reason or not others:
+            return ""
+        held = ", ".join(
+            f"{name}: {one.resident_bytes} bytes resident, {one.device_bytes} reserved on the device at most"
+            for name, one in others.items()
+        )
+        return f"; other workers of this run alive at that moment: {held}"
+
+    # Rows.
+
+    def _seen(self, before: concurrency.Busyness, answer: Message) -> str:
+        """The concurrency since `before`, in words; to be asked at once when a pass ends."""
+        return concurrency.told(before, self._look(), answer.get("cpu_ns", 0) / 1e9, os.cpu_count())
+
+    def _look(self) -> concurrency.Busyness:
+        own = [os.getpid(), *(one.pid for one in self._workers.values())]
+        return concurrency.look(self._protocol.configuration.device, self._ready.get("uuid"), own)
+
+    def _write_row(self, cells: Mapping[str, str]) -> None:
+        self._ledger.row(cells)
+        self._rows.append(dict(cells))
+
+    def _has_row(self, planned: PlannedPass) -> bool:
+        key = (planned.variant_id, planned.phase, str(planned.run_index))
+        return any((row["variant_id"], row["phase"], row["run_index"]) == key for row in self._rows)
+
+    def _has_row_on_disk(self, planned: PlannedPass) -> bool:
+        self._rows = self._rows or read_rows(self._folder)
+        return self._has_row(planned)
+
+    # What a watcher hears.
+
+    def _tell(
+        self, what: str, planned: PlannedPass, status: str = "", answer: Message | None = None, reason: str = ""
+    ) -> None:
+        done = sum(1 for one in self._planned if self._has_row(one))
+        elapsed = elapsed_seconds(answer) if answer else None
+        told = Told(
+            what,
+            planned.variant_id,
+            planned.phase,
+            planned.run_index,
+            done,
+            len(self._planned),
+            status,
+            elapsed,
+            reason,
+        )
+        self._listener(told)
+
+    def _end(self) -> Outcome:
+        if self._made is None:
+            self._remove_empty_folder()
+            raise RefusedError(Phrase(N_("stopped by the user before the first pass; nothing was measured")))
+        outcome = self._outcome(self._made.sealed)
+        self._ledger.event("stopped" if outcome.stopped else "finished", rows=outcome.rows, left=outcome.left)
+        with suppress(FileNotFoundError):
+            (self._folder / STOP).unlink()
+        return outcome
+
+    def _outcome(self, sealed: Seal) -> Outcome:
+        left = sum(1 for one in self._planned if not self._has_row(one))
+        counts = Counter(row_status(row) for row in self._rows)
+        return Outcome(
+            self._folder, sealed, len(self._rows), counts["accepted"], counts["rejected"], counts["failed"], left,
+            stopped=left > 0,
+        )  # fmt: skip
+
+
+def _kept(answer: Message) -> dict[str, Any]:
+    """What the event log keeps of an answer besides the row."""
+    names = ("elapsed_ns", "cpu_ns", "max_resident_bytes", "described", "order_sha256")
+    return {name: answer[name] for name in names if name in answer}
+
+
+def _reason(answer: Message) -> str:
+    kinds = {"memory-overflow": "memory overflow: ", "interrupted": "interrupted: "}
+    return f"{kinds.get(answer.get('kind', ''), '')}{answer.get('message', 'no reason given')}"
+
+
+def _text(value: Path | str | None) -> str | None:
+    return str(value.resolve()) if isinstance(value, Path) else value
+
+
+def _plain(value: object) -> object:
+    """A value of the protocol as JSON holds it: decimals become floats."""
+    return float(value) if isinstance(value, Decimal) else value
