@@ -246,7 +246,6 @@ def _template(options: argparse.Namespace, to: Translator) -> int:
 
 
 def _check(options: argparse.Namespace, to: Translator) -> int:
-    from gpucost.folder import RunFolder
     from gpucost.offers import read_tariffs
     from gpucost.review import Source, review
 
@@ -255,8 +254,10 @@ def _check(options: argparse.Namespace, to: Translator) -> int:
         if not Path(path).is_dir():
             sources.append(Source(Path(path).name, _read(path, to)))
             continue
+        from gpucost.measuring.runs import open_run
+
         try:
-            sources.append(Source.of_folder(RunFolder.on_disk(Path(path))))
+            sources.append(Source.of_folder(open_run(Path(path))))
         except OSError as error:
             raise Impossible(_cannot_open(error.args[0] if error.errno is None else path, error, to)) from None
     tariffs = read_tariffs(Path(options.tariffs).name, _read(options.tariffs, to)) if options.tariffs else None

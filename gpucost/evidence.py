@@ -6,13 +6,16 @@ quality computed again, and a row that its own outputs contradict is an error. C
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
+from gpucost.announced import Announced
 from gpucost.audit import COMPUTABLE, AuditReport, Corpus, Document
 from gpucost.findings import Detail, Finding, Phrase, Rule
 from gpucost.folder import EXPECTED_IDS, PROTOCOL, REFERENCE, RunFolder, control_name, outputs_name
@@ -42,19 +45,22 @@ class PassEvidence:
 
 @dataclass(frozen=True, slots=True)
 class FolderEvidence:
-    """The evidence of a folder, by row of its `results.csv` counted from 0, and the findings about it."""
+    """The evidence of a folder, by row of its `results.csv` counted from 0, and the findings about it. `announced` is
+    what its protocol file says, None where it has none that can be read."""
 
     passes: dict[int, PassEvidence]
     findings: list[Finding]
+    announced: Announced | None = None
 
 
 def recompute(folder: RunFolder, table: Table) -> FolderEvidence:
     """Recompute every pass of a folder from its outputs. Never raises on what stands in the folder."""
-    corpus, reasons = _corpus(folder)
+    announced, unreadable = _announced(folder)
+    corpus, reasons = _corpus(folder, announced)
     passes: dict[int, PassEvidence] = {}
     findings: list[Finding] = []
     claimed: set[str] = set()
-    lacking: list[Phrase] = list(reasons)
+    lacking: list[Phrase] = [*unreadable, *reasons]
     audited: dict[tuple[str, str, str], AuditReport] = {}
     for row in table.readable_rows.tolist():
         run = table.cell(row, "run_index").value
@@ -75,7 +81,8 @@ def recompute(folder: RunFolder, table: Table) -> FolderEvidence:
         digest = hashlib.sha256(data).hexdigest()
         key = (digest, metric or "", str(threshold))
         if key not in audited:
-            audited[key] = corpus.audit(Document(name, data), metric=metric, threshold=threshold)
+            rule = _tolerance(announced, metric) | {"metric": metric, "threshold": threshold}
+            audited[key] = corpus.audit(Document(name, data), **rule)
         report = audited[key]
         whole = not report.ids_match or report.quality_value is not None
         if not whole and REFERENCE in folder.pieces:
@@ -84,21 +91,61 @@ def recompute(folder: RunFolder, table: Table) -> FolderEvidence:
         passes[row] = PassEvidence(name, digest, report, whole, order)
         findings += _contradictions(table, row, name, report)
     findings += _unclaimed(folder, claimed)
+    findings += _sealed(folder, table, announced)
     if lacking:
         said = {repr(phrase): phrase for phrase in lacking}
         details: dict[str, Detail] = {"reasons": tuple(said.values())}
         findings.append(Finding(rule=rules.NOT_RECOMPUTED, details=details))
-    return FolderEvidence(passes, findings)
+    return FolderEvidence(passes, findings, announced)
 
 
-def _corpus(folder: RunFolder) -> tuple[Corpus | None, Iterator[Phrase]]:
-    """What the outputs are held against, and what lacks for it."""
-    reasons: list[Phrase] = []
-    classes: tuple[str, ...] | None = None
+def _announced(folder: RunFolder) -> tuple[Announced | None, list[Phrase]]:
+    """What the protocol file says, or why it cannot be read."""
     try:
-        classes = folder.classes
+        return folder.announced, []
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        reasons.append(Phrase(N_("`{piece}` cannot be read ({why})"), {"piece": PROTOCOL, "why": str(error)}))
+        return None, [Phrase(N_("`{piece}` cannot be read ({why})"), {"piece": PROTOCOL, "why": str(error)})]
+
+
+def _tolerance(announced: Announced | None, metric: str | None) -> dict[str, Any]:
+    """The announced tolerance, where it is whole and of a metric that is computed here."""
+    if announced is None or metric is None or announced.tolerance is None or announced.reference_value is None:
+        return {}
+    known = metric_named(metric)
+    sound = known is not None and known.in_range(announced.reference_value) and announced.tolerance >= 0
+    return {"tolerance": announced.tolerance, "reference_value": announced.reference_value} if sound else {}
+
+
+def _sealed(folder: RunFolder, table: Table, announced: Announced | None) -> Iterator[Finding]:
+    """Whether the protocol is still the one that was sealed, and that every row names; and the code."""
+    sealed = folder.seal.get("protocol_sha256")
+    if announced is not None and isinstance(sealed, str) and sealed != announced.sha256:
+        yield Finding(
+            rule=rules.PROTOCOL_CHANGED, value=announced.sha256, details={"sealed": sealed, "now": announced.sha256}
+        )
+    if announced is not None:
+        others: dict[str, list[int]] = {}
+        for row in table.readable_rows.tolist():
+            named = _PROTOCOL_HASH.search(table.text(row, "notes"))
+            if named and named[1] != announced.sha256:
+                others.setdefault(named[1], []).append(row)
+        for named_hash, rows in others.items():
+            details: dict[str, Detail] = {"sealed": named_hash, "now": announced.sha256, "count": str(len(rows))}
+            yield Finding(
+                rule=rules.ROWS_OF_ANOTHER_PROTOCOL, column="notes", value=named_hash, details=details,
+                rows=np.array(rows, np.int64),
+            )  # fmt: skip
+    if folder.changed_since:
+        yield Finding(rule=rules.CODE_CHANGED, details={"changed": ", ".join(folder.changed_since)})
+
+
+_PROTOCOL_HASH = re.compile(r"protocol sha256 ([0-9a-f]{64})")
+
+
+def _corpus(folder: RunFolder, announced: Announced | None) -> tuple[Corpus | None, Iterator[Phrase]]:
+    """What the outputs are held against, and what lacks for it."""
+    classes = announced.classes if announced is not None else None
+    reasons: list[Phrase] = []
     reasons += [
         Phrase(N_("`{piece}` is not in the folder"), {"piece": piece})
         for piece in (EXPECTED_IDS, REFERENCE)

@@ -4,17 +4,21 @@ Contract, section 4. The pieces come from a disk or from an upload alike: a fold
 piece names (`results.csv`, `outputs/b8-warm-1.jsonl`, ...) to bytes. No piece name leaves the folder.
 """
 
-import tomllib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
+
+from gpucost.announced import Announced, read_announced
 
 RESULTS = "results.csv"
 EXPECTED_IDS = "expected-ids.txt"
 REFERENCE = "reference.jsonl"
 PROTOCOL = "protocol.toml"
+SEAL = "seal.json"
 OUTPUTS = "outputs/"
 CONTROLS = "controls/"
 
@@ -61,10 +65,12 @@ class PiecesOnDisk(Mapping[str, bytes]):
 
 @dataclass(frozen=True)
 class RunFolder:
-    """One run's folder. `name` is its base name, which is shown and never opened."""
+    """One run's folder. `name` is its base name, which is shown and never opened. `changed_since` names what of the
+    run's code is no longer as it was sealed, where whoever opened the folder could look at it."""
 
     name: str
     pieces: Mapping[str, bytes]
+    changed_since: tuple[str, ...] = ()
 
     @classmethod
     def on_disk(cls, path: Path) -> "RunFolder":
@@ -80,18 +86,21 @@ class RunFolder:
         return f"{self.name}/{RESULTS}"
 
     @cached_property
-    def classes(self) -> tuple[str, ...] | None:
-        """The classes fixed by the protocol file, None where there is no such file or it names none.
+    def announced(self) -> Announced | None:
+        """What the protocol file announces, None where there is no such file.
 
         Raises tomllib.TOMLDecodeError or UnicodeDecodeError where the protocol file cannot be read.
         """
-        if PROTOCOL not in self.pieces:
-            return None
-        output = tomllib.loads(self.pieces[PROTOCOL].decode()).get("output", {})
-        classes = output.get("classes") if isinstance(output, dict) else None
-        if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
-            return None
-        return tuple(classes)
+        return read_announced(self.pieces[PROTOCOL]) if PROTOCOL in self.pieces else None
+
+    @cached_property
+    def seal(self) -> Mapping[str, Any]:
+        """What a measurement sealed before its first pass; empty where nothing was, or it cannot be read."""
+        try:
+            found = json.loads(self.pieces[SEAL]) if SEAL in self.pieces else {}
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -4,33 +4,38 @@ This is the one road from bytes to verdicts. The command line prints a `Review`,
 Contract, sections 2 to 4.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from gpucost.announced import Announced
 from gpucost.cells import Cell
 from gpucost.evidence import FolderEvidence, PassEvidence, recompute
-from gpucost.findings import Finding, Locator, Severity
+from gpucost.findings import Detail, Finding, Locator, Rows, Severity
 from gpucost.folder import RunFolder
 from gpucost.offers import Tariffs
 from gpucost.reader import RawFile, read_csv
-from gpucost.rules.examination import examine_rows
+from gpucost.rules.examination import RowRule, examine_rows
 from gpucost.rules.experiments import EXPERIMENT_RULES, examine_experiment, warm_up_counts
 from gpucost.rules.format import CELL_RESPELLED, FAULT_RULES
 from gpucost.rules.identifiers import IDENTIFIER_RULES, examine_identifiers
+from gpucost.rules.outputs import ACCEPTED_AGAINST_PROTOCOL
 from gpucost.rules.passes import PASS_RULES
 from gpucost.rules.prices import PRICE_RULES, examine_prices
 from gpucost.rules.repetitions import VARIANT_RULES, repeated_passes
 from gpucost.table import Table
 from gpucost.verdicts import (
+    STATUS_COLUMNS,
     ExperimentVerdict,
     Status,
     Statuses,
     VariantFigures,
+    acceptance_conditions,
+    announced_rows,
     experiment_verdicts,
     statuses,
     variant_figures,
@@ -74,6 +79,12 @@ class Review:
     evidence: Mapping[int, PassEvidence]
     variants: tuple[VariantFigures, ...]
     experiments: tuple[ExperimentVerdict, ...]
+    announced: Mapping[int, Announced] = field(default_factory=dict)
+    """What the protocol files say, by the position of the file whose folder they stand in."""
+
+    def announced_of(self, row: int) -> Announced | None:
+        """What the protocol of a row's folder says, None for a lone CSV."""
+        return self.announced.get(int(self.table.files[row]))
 
     @cached_property
     def locator(self) -> Locator:
@@ -161,16 +172,17 @@ def review(sources: Sequence[Source], tariffs: Tariffs | None = None) -> Review:
     raw = [read_csv(source.name, source.data) for source in sources]
     table = Table.join([file.table for file in raw])
     names = [file.name for file in raw]
-    evidence, outputs_findings = _outputs(sources, raw)
+    evidence, announced, outputs_findings = _outputs(sources, raw)
     findings = [
         *_reader_findings(raw),
         *_cell_findings(table),
         *(found for rule in IDENTIFIER_RULES for found in examine_identifiers(rule, table)),
-        *(found for rule in PASS_RULES for found in examine_rows(rule, table)),
+        *(found for rule in PASS_RULES for found in examine_rows(rule, table, _without(rule, table, announced))),
         *repeated_passes(table, names.__getitem__),
         *outputs_findings,
+        *_against_protocol(table, announced, evidence),
     ]
-    found = statuses(table, _rows_with_errors(table, findings))
+    found = statuses(table, _rows_with_errors(table, findings), announced)
     variants = tuple(variant_figures(table, found))
     experiments = tuple(
         replace(verdict, same_order=_same_order(verdict, evidence)) for verdict in experiment_verdicts(table, found)
@@ -184,7 +196,7 @@ def review(sources: Sequence[Source], tariffs: Tariffs | None = None) -> Review:
         for file, source in zip(raw, sources, strict=True)
     )
     placed = tuple(_placed(finding, table) for finding in findings)
-    return Review(files, table, placed, found, evidence, variants, experiments)
+    return Review(files, table, placed, found, evidence, variants, experiments, announced)
 
 
 def _offsets(raw: Sequence[RawFile]) -> list[int]:
@@ -200,16 +212,51 @@ def _reader_findings(raw: Sequence[RawFile]) -> Iterator[Finding]:
             yield replace(finding, file=position, rows=finding.rows + offset)
 
 
-def _outputs(sources: Sequence[Source], raw: Sequence[RawFile]) -> tuple[dict[int, PassEvidence], list[Finding]]:
+def _without(rule: RowRule, table: Table, announced: Mapping[int, Announced]) -> Rows | None:
+    """The rows that a rule looks at, where a protocol answers for the others what a CSV cannot; None for all rows."""
+    answers: dict[str, Callable[[Announced], object]] = {
+        "tolerance-unchecked": lambda said: said.tolerance is not None and said.reference_value is not None,
+        "metric-unknown": lambda said: said.direction,
+    }
+    if rule.code not in answers:
+        return None
+    answered = [file for file, said in announced.items() if answers[rule.code](said)]
+    return np.flatnonzero(table.readable & ~np.isin(table.files, answered)) if answered else None
+
+
+def _against_protocol(
+    table: Table, announced: Mapping[int, Announced], evidence: Mapping[int, PassEvidence]
+) -> Iterator[Finding]:
+    """Rows that say accepted where their protocol file says otherwise, and the row and the CSV alone cannot tell."""
+    for row, cells, said in announced_rows(table, announced, STATUS_COLUMNS):
+        if not cells.flag("corpus_accepted") or (row in evidence and evidence[row].whole):
+            continue
+        alone = {condition.name for condition in acceptance_conditions(cells) if condition.met is False}
+        for condition in acceptance_conditions(cells, said):
+            if condition.met is False and condition.name not in alone:
+                details: dict[str, Detail] = {"condition": condition.phrase}
+                rows = np.array([row], np.int64)
+                yield Finding(
+                    rule=ACCEPTED_AGAINST_PROTOCOL, column="corpus_accepted", value="true", details=details, rows=rows,
+                    each_row=True,
+                )  # fmt: skip
+
+
+def _outputs(
+    sources: Sequence[Source], raw: Sequence[RawFile]
+) -> tuple[dict[int, PassEvidence], dict[int, Announced], list[Finding]]:
     evidence: dict[int, PassEvidence] = {}
+    announced: dict[int, Announced] = {}
     findings: list[Finding] = []
     for position, (source, file, offset) in enumerate(zip(sources, raw, _offsets(raw), strict=False)):
         if source.folder is None:
             continue
         found: FolderEvidence = recompute(source.folder, file.table)
         evidence |= {offset + row: one for row, one in found.passes.items()}
+        if found.announced is not None:
+            announced[position] = found.announced
         findings += [replace(one, file=position, rows=one.rows + offset) for one in found.findings]
-    return evidence, findings
+    return evidence, announced, findings
 
 
 def _cell_findings(table: Table) -> Iterator[Finding]:

@@ -57,6 +57,9 @@ NOTES_SHOWN = 240
 def incident(notes: str) -> str:
     """The part of a note that tells an incident: the whole of a short one, else from the sentence that names one."""
     if len(notes) > NOTES_SHOWN:
+        named = re.search(r"(?:^|; )incident: (.*)", notes, re.DOTALL)
+        if named:
+            return visible(named[1], NOTES_SHOWN)
         start = 0
         for part in notes.split(";"):
             if _INCIDENT.search(part):
@@ -82,7 +85,8 @@ def failing_conditions(review: Review, row: int, to: Translator) -> list[str]:
     cells = review.table.cells_at(row, CONDITION_COLUMNS)
     if cells is None:
         return []
-    return [condition.phrase.render(to) for condition in acceptance_conditions(cells) if condition.met is not True]
+    conditions = acceptance_conditions(cells, review.announced_of(row))
+    return [condition.phrase.render(to) for condition in conditions if condition.met is not True]
 
 
 def comparability(review: Review, verdict: ExperimentVerdict, to: Translator) -> str:

@@ -11,12 +11,14 @@ from rich.progress import Progress as RichProgress
 from rich.text import Text
 
 from gpucost.cells import visible
+from gpucost.columns import BY_NAME
 from gpucost.language import N_, Translator
 from gpucost.protocol import Problem, ProtocolFile
 from gpucost.terminal import lined_table, open_console, print_heading
 
 if TYPE_CHECKING:
     from gpucost.measuring.conduct import Outcome, Told
+    from gpucost.measuring.memory_lesson import Lesson
     from gpucost.measuring.seal import Seal
     from gpucost.schedule import PlannedPass
 
@@ -122,7 +124,59 @@ def print_protocol(
         console.print(Text(_("corpus {revision}").format(revision=sealed.corpus_revision)))
         console.print(Text(_("model {revision}").format(revision=sealed.model_revision)))
         console.print(Text(_("tokenizer {revision}").format(revision=sealed.tokenizer_revision)))
-        console.print(Text(sealed.code.told))
+        console.print(Text(_("code {revision}").format(revision=sealed.code.told)))
     if planned:
         print_heading(console, _("Passes in their order ({count})").format(count=len(planned)))
         console.print(Text(", ".join(f"{one.variant_id} {one.phase} {one.run_index}" for one in planned)))
+
+
+BAR_WIDTH = 48
+"""Characters of the longest bar, where the terminal has room for it."""
+
+
+def print_memory(learnt: "Lesson", to: Translator) -> None:
+    """The four memory figures and how to read them: their meanings, one axis, what is never done with them."""
+    from gpucost.measuring.memory_lesson import INTRODUCTION, MEANINGS, ORDER, REASONS
+
+    console, _ = open_console(), to.gettext
+    console.print(Text(_(INTRODUCTION)))
+    console.print(Text(_(ORDER)))
+    print_heading(console, _("Memory of {device}").format(device=visible(learnt.device)))
+    ran = _("{layers} linear layers, {parameters} parameters, a batch of {batch} rows, fp32, PyTorch {version}")
+    console.print(
+        Text(
+            ran.format(
+                layers=learnt.model.layers, parameters=learnt.model.parameters, batch=learnt.model.batch,
+                version=learnt.torch_version,
+            )
+        )
+    )  # fmt: skip
+    rows = [
+        (_(BY_NAME[name].title), _("not recorded") if figure is None else str(figure), _(MEANINGS[name]))
+        for name, figure in learnt.figures.items()
+    ]
+    console.print(lined_table((_("figure"), _("bytes"), _("what it means")), rows, right=(1,)))
+    if learnt.unrecorded is not None:
+        console.print(Text(_(learnt.unrecorded)))
+    _print_bars(console, learnt, to)
+    print_heading(console, _("How to read them together"))
+    for title, why in REASONS:
+        console.print(Text.assemble((_(title), "bold"), " ", _(why)))
+
+
+def _print_bars(console: Console, learnt: "Lesson", to: Translator) -> None:
+    """A bar for each recorded figure, all from zero on one axis; nothing where nothing was recorded."""
+    recorded = {to.gettext(BY_NAME[name].title): (name, n) for name, n in learnt.figures.items() if n is not None}
+    if not recorded:
+        return
+    longest = max(figure for _name, figure in recorded.values())
+    title_width, digits = max(map(len, recorded)), len(str(longest))
+    width = max(8, min(BAR_WIDTH, console.width - title_width - digits - 4))
+    allocated, reserved = "#=" if console.options.ascii_only else "█▒"
+    axis = to.gettext("On one axis, each bar from 0 ({allocated} allocated, {reserved} reserved), in bytes")
+    print_heading(console, axis.format(allocated=allocated, reserved=reserved))
+    for title, (name, figure) in recorded.items():
+        ink = reserved if "reserved" in name else allocated
+        # What was recorded and is not zero is never drawn as nothing.
+        length = max(1, round(figure * width / longest)) if figure else 0
+        console.print(Text(f"{title:<{title_width}}  {ink * length:<{width}}  {figure:>{digits}}"))

@@ -3,7 +3,7 @@
 Contract, section 3; protocol, sections 1, 2 and 3.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
@@ -11,11 +11,12 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from gpucost.announced import Announced
 from gpucost.cells import visible
 from gpucost.columns import CONFIGURATION, ENVIRONMENT, POSITIONS, USEFUL_WORK
 from gpucost.findings import Phrase, Rows
 from gpucost.language import N_
-from gpucost.quality import Direction, metric_named, reaches
+from gpucost.quality import Direction, metric_named, reaches, within_tolerance
 from gpucost.table import TIMED, Cells, Codes, Table
 
 LOAD, COLD, WARM = "load", "cold", "warm"
@@ -64,9 +65,36 @@ CONDITION_COLUMNS = (
 )
 
 
-def acceptance_conditions(cells: Cells) -> tuple[Condition, ...]:
-    """Every condition of acceptance that a row alone lets one recompute, in the protocol's order."""
-    return (_counts(cells), _ids(cells), _format(cells), _quality(cells))
+def acceptance_conditions(cells: Cells, announced: Announced | None = None) -> tuple[Condition, ...]:
+    """Every condition of acceptance that a row lets one recompute, in the protocol's order.
+
+    `announced` is what the protocol file of its folder says: the direction of a metric of its own, and the reference
+    value that makes the tolerance one more condition.
+    """
+    conditions = (_counts(cells), _ids(cells), _format(cells), _quality(cells, announced))
+    tolerance = _tolerance(cells, announced)
+    return conditions if tolerance is None else (*conditions, tolerance)
+
+
+def _tolerance(cells: Cells, announced: Announced | None) -> Condition | None:
+    if announced is None or announced.tolerance is None or announced.reference_value is None:
+        return None
+    name, value = cells.text("quality_metric"), cells.decimal("quality_value")
+    metric = announced.metric_named(name)
+    if metric is None or value is None:
+        return None  # the quality itself is the condition that is not met
+    met = within_tolerance(metric.direction, value, announced.reference_value, announced.tolerance)
+    details = {
+        "metric": visible(name, 60), "value": cells.text("quality_value"),
+        "reference": str(announced.reference_value), "tolerance": str(announced.tolerance),
+        "drop": str(abs(announced.reference_value - value)),
+    }  # fmt: skip
+    template = (
+        N_("{metric} {value} is within the tolerance {tolerance} of the reference {reference}")
+        if met
+        else N_("{metric} {value} drops by {drop} from the reference {reference}; {tolerance} is allowed")
+    )
+    return Condition("tolerance", "quality_value", met, Phrase(template, details))
 
 
 def _counts(cells: Cells) -> Condition:
@@ -97,12 +125,13 @@ def _flag(cells: Cells, column: str, good: str, bad: str) -> Condition:
     return Condition(column, column, met, Phrase(good if met else bad))
 
 
-def _quality(cells: Cells) -> Condition:
+def _quality(cells: Cells, announced: Announced | None = None) -> Condition:
     for column in ("quality_metric", "quality_threshold", "quality_value"):
         if not cells.has(column):
             return Condition("quality", column, None, Phrase(N_("`{column}` was not recorded"), {"column": column}))
     name = cells.text("quality_metric")
-    metric, value, threshold = metric_named(name), cells.decimal("quality_value"), cells.decimal("quality_threshold")
+    metric = announced.metric_named(name) if announced is not None else metric_named(name)
+    value, threshold = cells.decimal("quality_value"), cells.decimal("quality_threshold")
     if metric is None or value is None or threshold is None:
         phrase = Phrase(N_("it is not known whether more or less of {metric} is better"), {"metric": visible(name, 60)})
         return Condition("quality", "quality_metric", None, phrase)
@@ -128,18 +157,21 @@ def _quality_template(direction: Direction, *, met: bool) -> str:
 STATUS_COLUMNS = ("phase", TIMED, "corpus_accepted", *CONDITION_COLUMNS)
 
 
-def row_status(cells: Cells) -> Status:
+def row_status(cells: Cells, announced: Announced | None = None) -> Status:
     """The status of a row without an error."""
     if not cells.flag(TIMED):
         return Status.FAILED
     if cells.text("phase") == LOAD:
         return Status.SETUP
-    holds = all(condition.met for condition in acceptance_conditions(cells))
+    holds = all(condition.met for condition in acceptance_conditions(cells, announced))
     return Status.ACCEPTED if holds and cells.flag("corpus_accepted") else Status.REJECTED
 
 
-def statuses(table: Table, rows_with_errors: npt.NDArray[np.bool_]) -> Statuses:
-    """The status of every row: `invalid` where an error stands, else what its own cells give."""
+def statuses(
+    table: Table, rows_with_errors: npt.NDArray[np.bool_], announced: Mapping[int, Announced] | None = None
+) -> Statuses:
+    """The status of every row: `invalid` where an error stands, else what its own cells give, and for the files of
+    which a protocol is known (by their position) what it announced."""
     found = np.full(len(table), Status.INVALID, np.int8)
     combinations = table.combinations(STATUS_COLUMNS)
     each = [
@@ -148,8 +180,21 @@ def statuses(table: Table, rows_with_errors: npt.NDArray[np.bool_]) -> Statuses:
     ]
     if each:
         found[combinations.rows] = np.array(each, np.int8)[combinations.which]
+    for row, cells, rule in announced_rows(table, announced or {}, STATUS_COLUMNS):
+        found[row] = row_status(cells, rule)
     found[rows_with_errors] = Status.INVALID
     return found
+
+
+def announced_rows(
+    table: Table, announced: Mapping[int, Announced], columns: Sequence[str]
+) -> Iterator[tuple[int, Cells, Announced]]:
+    """The readable rows of the files of which a protocol is known, with some of their cells."""
+    for file, rule in announced.items():
+        for row in np.flatnonzero(table.readable & (table.files == file)).tolist():
+            cells = table.cells_at(row, columns)
+            if cells is not None:
+                yield row, cells, rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ page = st.navigation(
         st.Page("variants.py", title=_("Variants"), url_path="variants"),
         st.Page("packages.py", title=_("Packages"), url_path="packages"),
         st.Page("audit.py", title=_("Audit"), url_path="audit"),
+        st.Page("measure.py", title=_("Measure"), url_path="measure"),
         st.Page("protocol.py", title=_("Protocol"), url_path="protocol"),
     ],
     position="top",

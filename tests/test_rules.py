@@ -3,6 +3,7 @@
 A rule without a pair here fails `test_every_rule_has_a_pair`.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
@@ -188,11 +189,48 @@ def folder(**pieces: bytes | None) -> Review:
     return review([Source.of_folder(RunFolder("run", whole))])
 
 
+PROTOCOL = b"""[quality]
+metric = "macro-f1"
+tolerance = 0.02
+reference_value = 1.0
+"""
+PROTOCOL_SHA256 = hashlib.sha256(PROTOCOL).hexdigest()
+
+
+def sealed(sha256: str) -> bytes:
+    return f'{{"protocol_sha256": "{sha256}"}}'.encode()
+
+
+def noted(sha256: str) -> Review:
+    """A folder with a protocol, whose one row names the protocol of that hash."""
+    cells = row(expected_ids="4", observed_ids="4", quality_value="1", notes=f"scope; protocol sha256 {sha256}, sealed")
+    return folder(**{"results.csv": csv_of([cells]), "protocol.toml": PROTOCOL})
+
+
+def since(*changed: str) -> Review:
+    pieces = {"results.csv": csv_of([failed()])}
+    return review([Source.of_folder(RunFolder("run", pieces, changed))])
+
+
+def dropped(value: str) -> Review:
+    """A folder without outputs: its row says accepted, with that value against a reference of 1 and 0.02 allowed."""
+    cells = row(expected_ids="4", observed_ids="4", quality_value=value, quality_threshold="0.9")
+    pieces = {"results.csv": csv_of([cells]), "protocol.toml": PROTOCOL}
+    return review([Source.of_folder(RunFolder("run", pieces))])
+
+
 FOLDERS: dict[str, tuple[Callable[[], Review], Callable[[], Review]]] = {
     "row-against-outputs": (lambda: folder(**{"outputs/b8-warm-1.jsonl": jsonl(["A", "A", "A", "B"])}), folder),
     "outputs-missing": (lambda: folder(**{"outputs/b8-warm-1.jsonl": None}), folder),
     "outputs-without-row": (lambda: folder(**{"outputs/b8-warm-2.jsonl": jsonl(LABELS)}), folder),
     "outputs-not-recomputed": (lambda: folder(**{"reference.jsonl": None}), folder),
+    "protocol-changed": (
+        lambda: folder(**{"protocol.toml": PROTOCOL, "seal.json": sealed("0" * 64)}),
+        lambda: folder(**{"protocol.toml": PROTOCOL, "seal.json": sealed(PROTOCOL_SHA256)}),
+    ),
+    "rows-of-another-protocol": (lambda: noted("0" * 64), lambda: noted(PROTOCOL_SHA256)),
+    "code-changed": (lambda: since("code.path"), since),
+    "accepted-against-protocol": (lambda: dropped("0.9799"), lambda: dropped("0.98")),
     "input-order-differs": (
         lambda: ordered("one", "other"),
         lambda: ordered("one", "one"),

@@ -5,7 +5,6 @@ SHA-256), never by name alone, and are never changed.
 """
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,10 @@ from typing import Literal
 
 import streamlit as st
 
+from gpucost.dashboard.settings import configured_path
+from gpucost.dashboard.workshop import offered_runs
 from gpucost.folder import RESULTS, RunFolder
+from gpucost.measuring.runs import open_run
 from gpucost.offers import Tariffs, example_tariffs, read_tariffs
 from gpucost.review import Review, Source, review
 
@@ -24,10 +26,11 @@ TARIFFS_VARIABLE = "GPUCOST_TARIFFS"
 SHORT_DIGITS = 12
 """Digits of a SHA-256 that a link carries and a page shows."""
 
-Origin = Literal["example", "folder", "upload"]
+Origin = Literal["example", "folder", "upload", "run"]
 _UPLOADS = "desk_uploads"
 _ORIGIN = "desk_origin"
 _TARIFF = "desk_tariff"
+_RUN = "desk_run"
 
 
 @dataclass(frozen=True)
@@ -91,18 +94,8 @@ def _is_run(path: Path) -> bool:
 
 
 def _in_memory(path: Path) -> RunFolder:
-    folder = RunFolder.on_disk(path)
-    return RunFolder(folder.name, dict(folder.pieces))
-
-
-def configured_path(variable: str, setting: str) -> Path | None:
-    """A path that whoever runs the server configured: an environment variable, else `[gpucost]` in the secrets."""
-    if value := os.environ.get(variable):
-        return Path(value)
-    secrets = Path(".streamlit/secrets.toml")
-    if secrets.is_file() and "gpucost" in st.secrets and setting in st.secrets["gpucost"]:
-        return Path(str(st.secrets["gpucost"][setting]))
-    return None
+    folder = open_run(path)
+    return RunFolder(folder.name, dict(folder.pieces), folder.changed_since)
 
 
 def results_folder() -> Path | None:
@@ -162,7 +155,23 @@ def origins() -> tuple[Origin, ...]:
         found.insert(0, "folder")
     if uploads():
         found.append("upload")
+    if chosen_run() is not None:
+        found.append("run")
     return tuple(found)
+
+
+def choose_run(name: str) -> None:
+    """Put a run of this server's runs folder on the desk of this session. A name that is none of them does nothing."""
+    if name in offered_runs():
+        st.session_state[_RUN] = name
+        choose_origin("run")
+
+
+def chosen_run() -> str | None:
+    """The run that this session put on its desk, None where there is none, or it is gone."""
+    name: str | None = st.session_state.get(_RUN)
+    run = offered_runs().get(name) if name is not None else None
+    return None if run is None or not _is_run(run.folder) else name
 
 
 def current_desk() -> Desk:
@@ -175,6 +184,9 @@ def desk_of(origin: Origin) -> Desk:
     """What lies on one part of the desk."""
     if origin == "upload":
         return Desk(origin, uploads())
+    if origin == "run" and (name := chosen_run()) is not None:
+        run = offered_runs()[name].folder
+        return Desk(origin, _read_folder(run, _stamp(run)))
     path = results_folder()
     if origin == "folder" and path is not None:
         return Desk(origin, _read_folder(path, _stamp(path)))

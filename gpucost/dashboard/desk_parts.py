@@ -26,6 +26,7 @@ def desk_controls() -> None:
         "example": _("Example"),
         "folder": _("Folder of this server"),
         "upload": _("My uploads"),
+        "run": _("Run: {name}").format(name=visible(desk.chosen_run() or "", 60)),
     }
     origins = desk.origins()
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -146,6 +147,7 @@ def provenance(current: desk.Desk, review: Review) -> None:
         "example": _("Example: measured on a CPU, shipped with gpucost"),
         "folder": _("Folder of this server"),
         "upload": _("Uploaded in this browser session"),
+        "run": _("A run of this server"),
     }[current.origin]
     files = ", ".join(f"{visible(file.name, 60)} ({file.sha256[: desk.SHORT_DIGITS]}…)" for file in review.files[:4])
     left = len(review.files) - 4

@@ -68,6 +68,19 @@ def status_line(mark: str, word: str, colour: str, sentence: str) -> str:
     )
 
 
+def check_list(checks: Iterable[tuple[bool, str, str]], *, good: str, bad: str) -> str:
+    """Things that were looked at, a line each: whether it is as it must be, its name, what was seen."""
+    lines = "".join(
+        f'<div style="display:flex;gap:.6rem;align-items:baseline;padding:.12rem 0">'
+        f'<span aria-hidden="true" style="color:{escape(good if passed else bad)};font-weight:700">'
+        f"{'✓' if passed else '⊘'}</span>"
+        f'<span style="min-width:7rem;font-weight:600">{escape(name)}</span>'
+        f'<span style="overflow-wrap:anywhere">{prose(seen)}</span></div>'
+        for passed, name, seen in checks
+    )
+    return f'<div style="line-height:1.45;padding-bottom:.4rem">{lines}</div>'
+
+
 def definitions(groups: Mapping[str, Iterable[tuple[str, str, str, str, str]]], *, explain: bool) -> str:
     """Values under their groups. Each is title, column name, value, unit, help; an empty value is said as such by the
     caller. With `explain`, the help stands beneath."""

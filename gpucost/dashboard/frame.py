@@ -10,7 +10,9 @@ from gpucost.language import LANGUAGE_NAMES, LANGUAGES
 ORIGIN_PARAMETER = "desk"
 FINGERPRINT_PARAMETER = "sha"
 FILES_PARAMETER = "files"
+RUN_PARAMETER = "run"
 _WRITTEN = "frame_written"
+_RUN_LINKED = "frame_run_linked"
 
 _STYLE = """
 <style>
@@ -65,6 +67,10 @@ def link_notice() -> bool:
 
     A link carries where its rows came from, a digest of their content, and the names and short SHA-256 of the files.
     """
+    linked_run = st.query_params.get(RUN_PARAMETER)
+    if linked_run is not None and linked_run != st.session_state.get(_RUN_LINKED):
+        st.session_state[_RUN_LINKED] = linked_run
+        desk.choose_run(linked_run)
     current = desk.current_desk()
     wanted = st.query_params.get(FINGERPRINT_PARAMETER)
     # What this session wrote itself is no link: the desk has changed since.
@@ -80,6 +86,10 @@ def link_notice() -> bool:
     st.query_params[FILES_PARAMETER] = ",".join(
         f"{paper.source.name}:{paper.sha256[: desk.SHORT_DIGITS]}" for paper in current.papers[:4]
     )
+    if current.origin == "run" and (run := desk.chosen_run()) is not None:
+        st.query_params[RUN_PARAMETER] = st.session_state[_RUN_LINKED] = run
+    else:
+        st.query_params.pop(RUN_PARAMETER, None)
     return True
 
 

@@ -12,11 +12,17 @@ from gpucost.dashboard.fragments import paragraph, verdict_banner
 from gpucost.dashboard.layout import section
 from gpucost.dashboard.markup import inert
 from gpucost.dashboard.wording import exact_number, say
+from gpucost.language import N_
 from gpucost.review import Review
 from gpucost.rules.experiments import distinct_values
 from gpucost.sentences import comparability, ranks_nothing
 from gpucost.verdicts import COLD, LOAD, WARM, ExperimentVerdict, VariantFigures
 
+SCOPES = {
+    "processing": N_("processing alone: what the workload prepares, such as tokens, is made before the clock starts."),
+    "whole-chain": N_("the whole chain: reading the texts, preparing them, processing, writing the outputs."),
+}
+"""What the timer covers, by the word of the protocol file."""
 POINTS_LIMIT = 4_000
 """Points that a chart draws; past it the chart says how many it leaves to the table."""
 
@@ -232,6 +238,10 @@ def notes_scope(review: Review, verdict: ExperimentVerdict) -> None:
     to = say()
     _ = to.gettext
     section(_("What the timer covered"))
+    scopes = {said.scope for row in verdict.rows.tolist() if (said := review.announced_of(row)) is not None}
+    if len(scopes) == 1 and (scope := next(iter(scopes))) in SCOPES:
+        st.text(_("By the protocol of the run, the same for every row:") + " " + _(SCOPES[scope]))
+        return
     st.text(_("The scope of the timer stands in the protocol. A CSV alone cannot be checked for it; its notes say:"))
     notes = review.table["notes"]
     distinct = list(dict.fromkeys(notes.codes[verdict.rows].tolist()))

@@ -53,6 +53,7 @@ from gpucost.measuring.preparation import (
     prepare,
     protocol_path,
     reference_lines,
+    worker_order,
 )
 from gpucost.measuring.rowcells import (
     RowCells,
@@ -299,8 +300,8 @@ class Run:
 
     def _write_environment(self) -> Message:
         ready = self._ready
-        device = {key: ready[key] for key in ("gpu_model", "uuid", "total_memory_bytes") if key in ready}
-        torch = {
+        device: Message = {key: ready[key] for key in ("gpu_model", "uuid", "total_memory_bytes") if key in ready}
+        torch: Message = {
             "torch_version": ready.get("torch_version"), "threads": ready.get("torch_threads"),
             "runtime_version": ready.get("runtime_version"),
             "devices": [{"device": self._protocol.configuration.device, **device}] if device else [],
@@ -373,17 +374,7 @@ class Run:
         pieces = pieces or (self._prepared.model if self._prepared else None)
         if pieces is None or self._log is None:
             raise RuntimeError("nothing is prepared yet")
-        order: Message = {
-            "workload": protocol.model.workload, "device": protocol.configuration.device,
-            "precision": variant.precision, "batch": variant.batch, "context": variant.context, "seed": variant.seed,
-            "truncation": protocol.configuration.truncation, "threads": protocol.configuration.threads,
-            "classes": list(protocol.output.classes), "scope": protocol.passes.scope,
-            "options": {name: _plain(value) for name, value in protocol.model.options.items()},
-            "allow_download": protocol.model.allow_download,
-            "memory_limit_bytes": protocol.passes.memory_limit_bytes,
-            "model": _text(pieces.model), "tokenizer": _text(pieces.tokenizer), "head": _text(pieces.head),
-            "texts": str((self._path.parent / protocol.corpus.texts).resolve()),
-        }  # fmt: skip
+        order = worker_order(protocol, variant, pieces, self._path.parent)
         worker = WorkerProcess(order, self._log, self._environment())
         self._workers[planned.variant_id] = worker
         return worker
@@ -676,12 +667,3 @@ def _kept(answer: Message) -> dict[str, Any]:
 def _reason(answer: Message) -> str:
     kinds = {"memory-overflow": "memory overflow: ", "interrupted": "interrupted: "}
     return f"{kinds.get(answer.get('kind', ''), '')}{answer.get('message', 'no reason given')}"
-
-
-def _text(value: Path | str | None) -> str | None:
-    return str(value.resolve()) if isinstance(value, Path) else value
-
-
-def _plain(value: object) -> object:
-    """A value of the protocol as JSON holds it: decimals become floats."""
-    return float(value) if isinstance(value, Decimal) else value

@@ -5,7 +5,9 @@ Whatever would make a run worthless is refused here, with the key, the value and
 
 import json
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from gpucost.folder import EXPECTED_IDS, PROTOCOL, REFERENCE, RESULTS
 from gpucost.language import N_
@@ -21,7 +23,7 @@ from gpucost.measuring.seal import (
     seal,
 )
 from gpucost.phrases import Phrase
-from gpucost.protocol import Problem, Protocol, ProtocolFile, read_protocol, unmeasurable
+from gpucost.protocol import Problem, Protocol, ProtocolFile, Variant, read_protocol, unmeasurable
 from gpucost.records import is_json, is_plain_list, read_records
 
 OWN_PIECES = {PROTOCOL, EXPECTED_IDS, REFERENCE, SEAL, ENVIRONMENT, LOG, LAUNCH, STOP, EVENTS}
@@ -132,3 +134,35 @@ def reference_lines(corpus: MeasuredCorpus) -> bytes:
     return "".join(
         json.dumps({"id": record.id, "label": record.label}, ensure_ascii=False) + "\n" for record in records
     ).encode()
+
+
+def worker_order(protocol: Protocol, variant: Variant, pieces: ModelPieces, folder: Path) -> dict[str, Any]:
+    """The first order of a worker: what it opens, on which device, and how a variant configures it."""
+    return {
+        "workload": protocol.model.workload,
+        "device": protocol.configuration.device,
+        "precision": variant.precision,
+        "batch": variant.batch,
+        "context": variant.context,
+        "seed": variant.seed,
+        "truncation": protocol.configuration.truncation,
+        "threads": protocol.configuration.threads,
+        "classes": list(protocol.output.classes),
+        "scope": protocol.passes.scope,
+        "options": {name: _plain(value) for name, value in protocol.model.options.items()},
+        "allow_download": protocol.model.allow_download,
+        "memory_limit_bytes": protocol.passes.memory_limit_bytes,
+        "model": _text(pieces.model),
+        "tokenizer": _text(pieces.tokenizer),
+        "head": _text(pieces.head),
+        "texts": str((folder / protocol.corpus.texts).resolve()),
+    }
+
+
+def _text(value: Path | str | None) -> str | None:
+    return str(value.resolve()) if isinstance(value, Path) else value
+
+
+def _plain(value: object) -> object:
+    """A value of the protocol as JSON holds it: decimals become floats."""
+    return float(value) if isinstance(value, Decimal) else value

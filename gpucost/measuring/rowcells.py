@@ -81,7 +81,7 @@ class RowCells:
         quality = protocol.quality
         parts = [
             SCOPES[protocol.passes.scope],
-            sealed.code.told,
+            f"code {sealed.code.told}",
             f"workload {protocol.model.workload}, options: {shown}",
             f"order: {protocol.passes.order}",
             f"isolation: {protocol.isolation}",

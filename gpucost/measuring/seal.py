@@ -72,7 +72,7 @@ class CodeIdentity:
     def told(self) -> str:
         """In words for a row's notes."""
         tree = {True: "clean tree", False: "tree with changes", None: "not under Git"}[self.clean]
-        own = f"code {self.revision or f'sha256 {self.sha256}'} ({tree})"
+        own = f"{self.revision or f'sha256 {self.sha256}'} ({tree})"
         return f"{own}, gpucost {self.gpucost_version} sha256 {self.gpucost_sha256[:12]}"
 
     def same_content(self, other: "CodeIdentity") -> bool:
@@ -91,7 +91,7 @@ def code_identity(protocol: Protocol, folder: Path) -> CodeIdentity:
     at = root or PACKAGE
     revision = _git(at, "rev-parse", "HEAD")
     status = None if revision is None else _git(at, "status", "--porcelain", "--", ".")
-    files = _python_files(root) if root is not None else []
+    files = python_files(root) if root is not None else []
     return CodeIdentity(
         revision=revision,
         clean=None if status is None else status == "",
@@ -99,11 +99,12 @@ def code_identity(protocol: Protocol, folder: Path) -> CodeIdentity:
         gpucost_version=__version__,
         gpucost_sha256=content_sha256(own, PACKAGE),
         workload=protocol.model.workload,
-        workload_sha256=_workload_sha256(protocol.model.workload),
+        workload_sha256=workload_sha256(protocol.model.workload),
     )
 
 
-def _python_files(root: Path) -> list[Path]:
+def python_files(root: Path) -> list[Path]:
+    """The Python files of a folder: those that Git knows or would add, else all."""
     listed = _git(root, "ls-files", "-co", "--exclude-standard", "-z", "--", "*.py")
     if listed is None:
         return [path for path in root.rglob("*.py") if not _is_by_product(path.relative_to(root))]
@@ -122,7 +123,7 @@ def _git(folder: Path, *words: str) -> str | None:
     return done.stdout.strip("\n") if done.returncode == 0 else None
 
 
-def _workload_sha256(name: str) -> str | None:
+def workload_sha256(name: str) -> str | None:
     """The fingerprint of the module of a team's own workload; that of a built-in one is part of gpucost's."""
     if name in BUILT_IN:
         return None
@@ -230,7 +231,7 @@ def _workload_revision(name: str) -> str:
     """The revision of a team's own workload without a model folder: its distribution and version, and its module."""
     point = registered().get(name)
     where = "" if point is None or point.dist is None else f"{point.dist.name}-{distribution(point.dist.name).version}-"
-    return f"{where}sha256:{_workload_sha256(name)}"
+    return f"{where}sha256:{workload_sha256(name)}"
 
 
 @dataclass(frozen=True)

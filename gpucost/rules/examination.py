@@ -32,10 +32,11 @@ class RowRule(Rule):
     suspects: Callable[[Table], Rows] | None = None
 
 
-def examine_rows(rule: RowRule, table: Table) -> Iterator[Finding]:
-    """Every finding of a row rule, one per distinct cause (and per experiment, for a rule that speaks once)."""
+def examine_rows(rule: RowRule, table: Table, only: Rows | None = None) -> Iterator[Finding]:
+    """Every finding of a row rule, one per distinct cause (and per experiment, for a rule that speaks once). `only`
+    are the rows it looks at, all where None."""
     names = ("experiment_id", *rule.columns) if rule.once else tuple(rule.columns)
-    combinations = table.combinations(names, rule.suspects(table) if rule.suspects else None)
+    combinations = table.combinations(names, rule.suspects(table) if rule.suspects else only)
     problems = [
         (index, problem)
         for index, cells in enumerate(table.cells_of(names, combinations.members))

@@ -37,5 +37,40 @@ NOT_RECOMPUTED = _rule(
     N_("{reasons}: verdicts of this folder rest on what its rows say."),
     N_("Put the missing pieces beside `results.csv`: `expected-ids.txt`, `reference.jsonl`, `outputs/`."),
 )  # fmt: skip
+PROTOCOL_CHANGED = _rule(
+    Severity.ERROR, "protocol-changed",
+    N_("The protocol was changed after sealing"),
+    N_("`protocol.toml` has the SHA-256 {now}, and this run was sealed with {sealed}: its rows were measured under"
+       " another protocol."),
+    N_("Put the sealed file back; a changed protocol is measured in a new folder."),
+)  # fmt: skip
+ROWS_OF_ANOTHER_PROTOCOL = _rule(
+    Severity.ERROR, "rows-of-another-protocol",
+    N_("Rows that name another protocol"),
+    N_("The notes of {count} rows name the protocol {sealed}, and `protocol.toml` has the SHA-256 {now}."),
+    N_("Put back the protocol file that these rows were measured under, or keep them in a folder of their own."),
+)  # fmt: skip
+CODE_CHANGED = _rule(
+    Severity.WARNING, "code-changed",
+    N_("The code was changed after sealing"),
+    N_("The code on this machine is no longer the one that this run was sealed with ({changed}): the run cannot be"
+       " resumed, and measuring again may give other results."),
+    N_("Go back to the sealed revision to resume; measure the new code in a new folder."),
+)  # fmt: skip
+ACCEPTED_AGAINST_PROTOCOL = _rule(
+    Severity.ERROR, "accepted-against-protocol",
+    N_("Accepted against its own protocol"),
+    N_("`corpus_accepted` says {value}, and by the protocol file of its folder {condition}."),
+    N_("Write `false`: what the protocol announced before the measurement decides."),
+)  # fmt: skip
 
-OUTPUTS_RULES: tuple[Rule, ...] = (ROW_AGAINST_OUTPUTS, OUTPUTS_MISSING, OUTPUTS_UNCLAIMED, NOT_RECOMPUTED)
+OUTPUTS_RULES: tuple[Rule, ...] = (
+    ROW_AGAINST_OUTPUTS,
+    OUTPUTS_MISSING,
+    OUTPUTS_UNCLAIMED,
+    NOT_RECOMPUTED,
+    PROTOCOL_CHANGED,
+    ROWS_OF_ANOTHER_PROTOCOL,
+    CODE_CHANGED,
+    ACCEPTED_AGAINST_PROTOCOL,
+)

@@ -1,11 +1,17 @@
 """Small real runs: a protocol and a corpus in a folder, the workloads of the tests registered, the command started."""
 
+import csv
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
 TESTS = ROOT / "tests"
@@ -130,7 +136,102 @@ def write_protocol(folder: Path, *changes: tuple[str, str], options: dict[str, o
 
 
 def command(*words: object, env: dict[str, str], timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    """A command as a person starts it: a new interpreter."""
     return subprocess.run(
         [sys.executable, "-m", "gpucost", *map(str, words)],
-        env=env, cwd=env.get("HOME", "/"), capture_output=True, text=True, timeout=timeout, check=False,
+        env=env, cwd="/", capture_output=True, text=True, timeout=timeout, check=False,
     )  # fmt: skip
+
+
+def wait_until(holds: Callable[[], object], what: str, seconds: float = 60) -> None:
+    """Poll until something holds, and fail with its name where it does not in time."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(what)
+        time.sleep(0.01)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class Started:
+    """A command that runs in a process of its own. See `launcher.py`."""
+
+    job: Path
+
+    @property
+    def pid(self) -> int:
+        wait_until((self.job / "pid").exists, "the command starts")
+        return int((self.job / "pid").read_text())
+
+    def kill(self, number: signal.Signals = signal.SIGKILL) -> None:
+        os.kill(self.pid, number)
+
+    @property
+    def ended(self) -> bool:
+        return (self.job / "status").exists()
+
+    def wait(self, seconds: float = 90) -> Ended:
+        wait_until(lambda: self.ended, "the command ends", seconds)
+        status, out, err = (self.job / name for name in ("status", "stdout", "stderr"))
+        return Ended(int(status.read_text()), out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"))
+
+
+class Desk:
+    """Starts commands, each with the same environment."""
+
+    def __init__(self, launcher: subprocess.Popen[str], env: dict[str, str], jobs: Path) -> None:
+        self._launcher, self.env, self._jobs = launcher, env, jobs
+
+    def start(
+        self, *words: object, env: dict[str, str] | None = None, die: tuple[str, ...] | None = None,
+        file_limit_bytes: int | None = None,
+    ) -> Started:  # fmt: skip
+        """Start a command. With `die`, it is `measure PROTOCOL --out FOLDER` on a disk that kills it."""
+        job = self._jobs / f"job-{len(list(self._jobs.glob('job-*')))}"
+        job.mkdir(parents=True)
+        order: dict[str, Any] = {"words": [*map(str, words)], "environment": self.env | (env or {}), "job": str(job)}
+        if die is not None:
+            order["die"] = die
+        if file_limit_bytes is not None:
+            order["file_limit_bytes"] = file_limit_bytes
+        if self._launcher.stdin is None:
+            raise RuntimeError("the launcher has no input")
+        self._launcher.stdin.write(json.dumps(order) + "\n")
+        self._launcher.stdin.flush()
+        return Started(job)
+
+    def run(self, *words: object, env: dict[str, str] | None = None, seconds: float = 90) -> Ended:
+        return self.start(*words, env=env).wait(seconds)
+
+    def check(self, folder: Path) -> dict[str, Any]:
+        """What `check --json` says of a run's folder, with its exit status as `exit`."""
+        done = self.run("check", folder, "--json")
+        if done.stderr:
+            raise AssertionError(done.stderr)
+        return {**json.loads(done.stdout), "exit": done.returncode}
+
+
+def rows_of(folder: Path) -> list[dict[str, str]]:
+    """The rows of a run, by an independent reader."""
+    with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def passes_of(rows: list[dict[str, str]]) -> list[str]:
+    """Rows by their names, such as `batch-1 warm 2`."""
+    return [f"{row['variant_id']} {row['phase']} {row['run_index']}" for row in rows]
+
+
+def events_of(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "events.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines]
