@@ -30,11 +30,14 @@ def choose_kind(current: desk.Desk) -> str:
     kinds = ["folder", "upload"] if has_folder else ["upload"]
     if len(kinds) == 1:
         return "upload"
+    parts.chosen_by_link("kind", "audit_kind", kinds, kinds[0])
     chosen = st.segmented_control(
-        _("What to audit"), kinds, default=kinds[0], required=True, format_func=lambda kind: words.get(kind, kind),
-        label_visibility="collapsed", key="audit_kind", bind="query-params",
+        _("What to audit"), kinds, required=True, format_func=lambda kind: words.get(kind, kind),
+        label_visibility="collapsed", key="audit_kind",
     )  # fmt: skip
-    return chosen if chosen in kinds else "folder"
+    kind = chosen if chosen in kinds else "folder"
+    st.query_params["kind"] = kind
+    return kind
 
 
 def folder_audit(current: desk.Desk, review: Review) -> None:

@@ -117,6 +117,7 @@ def finding_cards(findings: Iterable[tuple[str, str, str, str, str]]) -> str:
         f"<strong>{escape(severity)}</strong> <span>{shown(place)}</span>"
         f"<div>{prose(message)}</div>"
         f'<div style="opacity:.85">→ {prose(remedy)}</div>'
-        f'<div style="opacity:.75;font-size:.8rem"><code>{escape(code)}</code></div></div>'
+        + (f'<div style="opacity:.75;font-size:.8rem"><code>{escape(code)}</code></div>' if code else "")
+        + "</div>"
         for severity, place, message, remedy, code in findings
     )

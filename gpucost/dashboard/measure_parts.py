@@ -10,7 +10,7 @@ import streamlit as st
 from gpucost.cells import visible
 from gpucost.columns import BY_NAME, MEMORY
 from gpucost.dashboard import desk, parts, variant_parts, workshop
-from gpucost.dashboard.fragments import check_list, definitions, paragraph, status_line, verdict_banner
+from gpucost.dashboard.fragments import check_list, definitions, finding_cards, paragraph, status_line, verdict_banner
 from gpucost.dashboard.layout import section
 from gpucost.dashboard.markup import inert
 from gpucost.dashboard.wording import exact_number, say
@@ -77,14 +77,14 @@ def choose_view(runs: Mapping[str, RunState]) -> View:
     _ = say().gettext
     words: dict[View, str] = {"runs": _("Runs"), "new": _("New run"), "memory": _("Learn to read memory")}
     default: View = "runs" if any(run.alive for run in runs.values()) else "new"
-    # A default beside a state that a callback set would be refused: the state is the default where there is none.
-    if st.session_state.get("measure_view") not in words and "measure_view" not in st.query_params:
-        st.session_state["measure_view"] = default
+    parts.chosen_by_link("view", "measure_view", list(words), default)
     chosen = st.segmented_control(
         _("What to do"), list(words), format_func=lambda view: words.get(view, view), required=True,
-        label_visibility="collapsed", key="measure_view", bind="query-params",
+        label_visibility="collapsed", key="measure_view",
     )  # fmt: skip
-    return chosen if chosen in words else default
+    view = chosen if chosen in words else default
+    st.query_params["view"] = view
+    return view
 
 
 # A new run.
@@ -156,14 +156,11 @@ def _verdict(found: Preflight) -> None:
 
 def _problems(problems: tuple[Problem, ...]) -> None:
     to = say()
-    _ = to.gettext
-    header = (_("key"), _("line"), _("what"), _("what to do"))
-    rows = [
-        (problem.key, "" if problem.line is None else str(problem.line), visible(problem.message.render(to), 400),
-         visible(problem.remedy.render(to), 400))
-        for problem in problems
-    ]  # fmt: skip
-    st.dataframe(pd.DataFrame(rows, columns=list(header)), hide_index=True, alt=_("Problems of the protocol"))
+    cards = []
+    for problem in problems:
+        where = "" if problem.line is None else to.gettext("line {line}").format(line=problem.line)
+        cards.append((visible(problem.key, 60), where, problem.message.render(to), problem.remedy.render(to), ""))
+    st.html(finding_cards(cards))
 
 
 def _what_will_run(found: Preflight, protocol: Protocol, path: Path) -> None:
@@ -317,12 +314,11 @@ def follow(runs: Mapping[str, RunState], *, allowed: bool) -> None:
         return
     names = list(runs)
     first = next((name for name, run in runs.items() if run.alive), names[0])
-    if st.session_state.get("run_shown") not in names and st.query_params.get("run_shown") not in names:
-        st.session_state["run_shown"] = first
+    parts.chosen_by_link("follow", "run_shown", names, first)
     name = st.selectbox(
-        _("Run"), names, key="run_shown", bind="query-params",
-        format_func=lambda text: _run_label(runs, text),
+        _("Run"), names, key="run_shown", format_func=lambda text: _run_label(runs, text),
     )  # fmt: skip
+    st.query_params["follow"] = name
     run = runs.get(name)
     if run is None:
         return

@@ -66,6 +66,14 @@ def more(count: int) -> None:
         st.caption(say().ngettext("and {count} more", "and {count} more", count).format(count=count))
 
 
+def chosen_by_link(parameter: str, key: str, allowed: Sequence[str], default: str) -> None:
+    """Have a single choice begin with the word of a link, else with its default. The address holds the word itself: a
+    translated label, which Streamlit would put there, opens nothing for a colleague of another language."""
+    if st.session_state.get(key) not in allowed:
+        linked = st.query_params.get(parameter)
+        st.session_state[key] = linked if linked in allowed else default
+
+
 ROW_PARAMETER = "row"
 """The part of a link that names a pass."""
 

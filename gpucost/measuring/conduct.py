@@ -591,10 +591,7 @@ class Run:
         others = {name: one for name, one in self._workers.items() if one.loaded}
         if "memory" not in reason or not others:
             return ""
-        held = ", ".join(
-            f"{name}: {one.resident_bytes} bytes resident, {one.device_bytes} reserved on the device at most"
-            for name, one in others.items()
-        )
+        held = ", ".join(f"{name}: {one.held}" for name, one in others.items())
         return f"; other workers of this run alive at that moment: {held}"
 
     # Rows.

@@ -78,6 +78,13 @@ class WorkerProcess:
         except psutil.Error:
             return None
 
+    @property
+    def held(self) -> str:
+        """What it holds, in words: its resident memory, and what its last work reserved on the device at most."""
+        resident = self.resident_bytes
+        words = "gone" if resident is None else f"{resident} bytes resident"
+        return words if self.device_bytes is None else f"{words}, {self.device_bytes} reserved on the device at most"
+
     def send(self, message: Message) -> None:
         """Give an order. A worker that is gone is found out when its answer is due."""
         stdin = self.process.stdin

@@ -92,7 +92,12 @@ class RowCells:
             f"protocol sha256 {sealed.protocol_sha256}, sealed {sealed.sealed_at}",
             *more,
         ]
-        return "; ".join(part for part in parts if part)
+        return one_line("; ".join(part for part in parts if part))
+
+
+def one_line(text: str) -> str:
+    """A text as one line: a row of the CSV is one line, so that a half-written one is always found and taken off."""
+    return text if text.isprintable() else "".join(letter if letter.isprintable() else f"⟨U+{ord(letter):04X}⟩" for letter in text)
 
 
 def measured_cells(answer: Mapping[str, Any]) -> dict[str, str]:

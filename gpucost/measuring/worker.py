@@ -52,8 +52,14 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _say(answers: Any, message: Message) -> None:
-    answers.write(json.dumps(message) + "\n")
-    answers.flush()
+    """Say one thing whole: an interruption in the middle of a long answer waits until it is out."""
+    line = json.dumps(message) + "\n"
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        answers.write(line)
+        answers.flush()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -268,12 +274,15 @@ class _Work:
         return None if self._order["scope"] == "whole-chain" and written.exists() else encode_outputs(self._outputs)
 
     def _reached(self, written: Path) -> str | None:
-        """The outputs of a pass that failed, as far as it came."""
+        """The outputs of a pass that failed, as far as it came and as far as they can be written."""
         written.unlink(missing_ok=True)
-        try:
-            return encode_outputs(self._outputs) if self._outputs else None
-        except (TypeError, ValueError):
-            return None
+        reached = ""
+        for batch in self._outputs:
+            try:
+                reached += encode_outputs([batch])
+            except (TypeError, ValueError):
+                break
+        return reached or None
 
 
 def _timed(timing: Any) -> Message:
@@ -314,8 +323,14 @@ def encode_outputs(outputs: Sequence[tuple[Sequence[TextItem], Sequence[Any]]]) 
                 name, label = items[place].id, output
             else:
                 raise TypeError(f"the workload gave {len(given)} labels for a batch of {len(items)} texts")
-            lines.append(json.dumps({"id": name, "label": label}, ensure_ascii=False))
+            lines.append(_line({"id": name, "label": label}))
     return "".join(f"{line}\n" for line in lines)
+
+
+def _line(output: Message) -> str:
+    """An output as one line of JSON. Half of a surrogate pair, which UTF-8 cannot hold, stays an escape."""
+    line = json.dumps(output, ensure_ascii=False)
+    return line if line.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in line) else json.dumps(output)
 
 
 if __name__ == "__main__":

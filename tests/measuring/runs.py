@@ -45,7 +45,8 @@ def environment(registered: Path, locks: Path) -> dict[str, str]:
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(registered)]),
         "GPUCOST_LOCKS": str(locks),
-        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "LANGUAGE": "en",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
 
