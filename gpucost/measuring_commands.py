@@ -1,6 +1,7 @@
 """The commands that measure: `protocol new|check`, `measure`, `head train`, `memory`."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -270,10 +271,15 @@ def _train(options: argparse.Namespace, to: Translator) -> int:
 
 def _memory(options: argparse.Namespace, to: Translator) -> int:
     from gpucost.measuring.devices import DeviceMissingError
+    from gpucost.measuring.locks import DeviceBusyError, DeviceLock, physical_name
     from gpucost.measuring.memory_lesson import lesson
 
     try:
-        learnt = lesson(options.device)
+        with DeviceLock({"run": "gpucost memory", "device": options.device, "pid": str(os.getpid())}) as lock:
+            lock.take(physical_name(options.device))
+            learnt = lesson(options.device)
+    except DeviceBusyError as busy:
+        return _refuse(busy_phrase(busy.device, busy.holder).render(to))
     except (DeviceMissingError, ImportError) as error:
         return _refuse(str(error))
     if options.json:

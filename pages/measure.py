@@ -18,5 +18,5 @@ if view == "runs":
 elif view == "new":
     measure_parts.new_run(offered_protocols(), allowed=allowed)
 else:
-    memory_parts.memory_lesson()
+    memory_parts.memory_lesson(allowed=allowed)
 next_step("review.py", _("Review every pass"))

@@ -13,10 +13,29 @@ import gpucost
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "gpucost"
-SURFACES = ("gpucost.cli", "gpucost.terminal", "gpucost.measuring_commands", "gpucost.terminal_measuring", "gpucost.__main__", "gpucost.dashboard")
-HEAVY = ("torch", "streamlit", "altair", "pandas", "sklearn", "pyarrow", "rich", "babel")
-HEAVY_IN_CORE_FUNCTIONS = {"gpucost.bulk": {"pyarrow"}, "gpucost.metrics": {"sklearn"}}
-"""Heavy libraries that a core module imports inside the function that needs them."""
+SURFACES = (
+    "gpucost.cli",
+    "gpucost.terminal",
+    "gpucost.measuring_commands",
+    "gpucost.terminal_measuring",
+    "gpucost.__main__",
+    "gpucost.dashboard",
+)
+HEAVY = ("torch", "transformers", "streamlit", "altair", "pandas", "sklearn", "pyarrow", "rich", "babel")
+HEAVY_IN_FUNCTIONS = {
+    "gpucost.bulk": {"pyarrow"},
+    "gpucost.metrics": {"sklearn"},
+    "gpucost.measuring.devices": {"torch"},
+    "gpucost.measuring.text_classification": {"torch", "transformers"},
+    "gpucost.measuring.embedding_head": {"torch", "transformers"},
+    "gpucost.measuring.head": {"torch", "sklearn"},
+    "gpucost.measuring.memory_lesson": {"torch"},
+    "gpucost.measuring.worker": {"transformers"},
+}
+"""Heavy libraries that a module of the core or of the adapters imports inside the function that needs them."""
+ADAPTER = "gpucost.measuring"
+WORKER_MODULES = ("worker", "workloads", "devices", "stopwatch", "text_classification", "embedding_head")
+"""What runs inside a worker: it imports nothing of gpucost but these, and no library that its work does not need."""
 NO_ROOM_FOR = {"utils", "util", "helpers", "common", "misc"}
 
 
@@ -49,10 +68,20 @@ def test_the_core_imports_no_surface_and_nothing_heavy(name: str) -> None:
     tree = modules()[name]
     names = imported(tree)
     assert not [other for other in names if is_surface(other)]
+    if not name.startswith(ADAPTER):
+        assert not [other for other in names if other.startswith(ADAPTER)], "the core knows no adapter"
     heavy = {other.split(".")[0] for other in names} & set(HEAVY)
-    assert heavy <= HEAVY_IN_CORE_FUNCTIONS.get(name, set())
+    assert heavy <= HEAVY_IN_FUNCTIONS.get(name, set())
     top = imported(ast.Module([node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], []))
     assert not {other.split(".")[0] for other in top} & set(HEAVY)
+
+
+@pytest.mark.parametrize("name", WORKER_MODULES)
+def test_a_worker_imports_nothing_that_its_work_does_not_need(name: str) -> None:
+    """Its resident memory is the work's own: neither pydantic nor numpy come with it."""
+    names = {other for other in imported(modules()[f"{ADAPTER}.{name}"]) if other.startswith("gpucost")}
+    allowed = {f"{ADAPTER}.{other}" for other in WORKER_MODULES}
+    assert all(any(other == one or other.startswith(f"{one}.") for one in allowed) for other in names)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("*.py")), ids=lambda path: path.name)

@@ -425,8 +425,9 @@ def _live_figures(run: RunState) -> None:
     section(_("Rows, the latest first"))
     rows = list(reversed(run.rows))[:SHOWN_ROWS]
     recorded = [name for name in MEMORY if any(row[name] for row in rows)]
+    unit = _("bytes")
     header = [_("status"), _("variant"), _("phase"), _("run"), _("seconds"), _("quality"), _("incident"),
-              *(f"{_(BY_NAME[name].title)} ({_('bytes')})" for name in recorded)]  # fmt: skip
+              *(f"{_(BY_NAME[name].title)} ({unit})" for name in recorded)]  # fmt: skip
     table = [
         (
             _(ROW_WORDS[row_status(row)]), visible(row["variant_id"], 60), row["phase"], row["run_index"],

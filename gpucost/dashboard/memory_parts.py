@@ -122,12 +122,32 @@ def _failure(said: str) -> str:
     return say().gettext("The lesson did not run: {why}").format(why=inert(last.removeprefix("gpucost: "), 400))
 
 
-def memory_lesson() -> None:
-    """The whole lesson: the explanation, the button, the figures with what each means, and how to read them."""
+def memory_lesson(*, allowed: bool = True) -> None:
+    """The whole lesson: the explanation, the button, the figures with what each means, and how to read them.
+
+    Where it is not `allowed` to start a process from a page, the command stands in the button's place.
+    """
     _ = say().gettext
     section(_("Learn to read the memory"))
     st.markdown(_(INTRODUCTION))
     st.caption(_(ORDER))
+    if allowed:
+        _run_button()
+    else:
+        st.text(_("This server starts no process from a page. On a terminal, this command runs the lesson:"))
+        st.code("gpucost memory", language=None)
+    kept = st.session_state.get(LEARNT)
+    learnt = kept if isinstance(kept, Lesson) else None
+    _figures_table(learnt)
+    if learnt is not None:
+        _what_was_read(learnt)
+    for title, why in REASONS:
+        st.html(paragraph(_(why), strong=_(title)))
+
+
+def _run_button() -> None:
+    """Choose among the offered devices and run the lesson; its outcome stays in the session."""
+    _ = say().gettext
     offered = offered_devices()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         device = offered[0]
@@ -142,24 +162,17 @@ def memory_lesson() -> None:
                 st.session_state[LEARNT] = run_lesson(device)
         except NoLessonError as reason:
             st.warning(str(reason), icon=None)
-    kept = st.session_state.get(LEARNT)
-    learnt = kept if isinstance(kept, Lesson) else None
-    _figures_table(learnt)
-    if learnt is not None:
-        _what_was_read(learnt)
-    for title, why in REASONS:
-        st.html(paragraph(_(why), strong=_(title)))
 
 
 def _figures_table(learnt: Lesson | None) -> None:
-    """The four figures in the CSV's order: column, bytes once the lesson has run, and what each means."""
+    """The four figures in the CSV's order: bytes once the lesson has run, and what each means."""
     _ = say().gettext
-    header = (_("figure"), _("column"), _("bytes"), _("what it means"))
+    header = (_("figure"), _("bytes"), _("what it means"))
     rows = []
     for name in MEMORY:
         figure = None if learnt is None else learnt.figures[name]
         shown = _("not run yet") if learnt is None else _("not recorded") if figure is None else str(figure)
-        rows.append((_(BY_NAME[name].title), f"`{name}`", shown, _(MEANINGS[name])))
+        rows.append((_(BY_NAME[name].title), shown, _(MEANINGS[name])))
     st.table(
         pd.DataFrame(rows, columns=header), border="horizontal", hide_index=True,
         alt=_("The four memory figures and what each means"),
@@ -183,4 +196,5 @@ def _what_was_read(learnt: Lesson) -> None:
             device=learnt.device, figures=", ".join(f"{words[name]} {figure}" for name, figure in recorded.items())
         )
         chart = memory_chart(learnt.figures, words, (_("bytes"), _("figure")), parts.ink(), description=alternative)
-        parts.draw(chart, alternative)
+        # The chart brings its own text alternative: a second one by `alt` would only be a warning in the server's log.
+        st.altair_chart(charts.localised(chart, language()), width="stretch")

@@ -23,7 +23,7 @@ import psutil
 
 from gpucost.audit import AuditReport, Document, control_json
 from gpucost.environment import observe
-from gpucost.folder import EXPECTED_IDS, PROTOCOL, REFERENCE, control_name, outputs_name
+from gpucost.folder import EXPECTED_IDS, PROTOCOL, REFERENCE, RESULTS, control_name, outputs_name
 from gpucost.language import N_, translator
 from gpucost.measuring import concurrency
 from gpucost.measuring.corpus import MeasuredCorpus
@@ -76,6 +76,9 @@ from gpucost.phrases import Phrase
 from gpucost.protocol import Protocol, ProtocolFile
 from gpucost.schedule import PlannedPass, planned_passes, shares_process
 from gpucost.verdicts import LOAD, WARM
+
+START_LIMIT_SECONDS = 600
+"""How long a worker may take to import its libraries. The time limit of a protocol is that of a pass."""
 
 
 class StopRequested(BaseException):
@@ -131,7 +134,6 @@ def measure(
     """
     path = protocol_path(path, folder, resume=resume)
     file, protocol = load_protocol(path)
-    check_folder(folder, resume=resume)
     holder = {
         "pid": str(os.getpid()),
         "run": folder.resolve().name,
@@ -140,6 +142,7 @@ def measure(
     }
     with DeviceLock(holder) as lock:
         lock.take(physical_name(protocol.configuration.device))
+        check_folder(folder, resume=resume)
         return Run(path, file, protocol, folder, lock, listener, Ledger(folder, disk)).conduct(resume=resume)
 
 
@@ -186,7 +189,7 @@ class Run:
         with self._signals():
             try:
                 if resume and all(self._has_row_on_disk(one) for one in self._planned):
-                    return self._whole_already()
+                    return self._as_it_stands()
                 self._begin(resume=resume)
                 left = [one for one in self._planned if not self._has_row(one)]
                 for planned in left:
@@ -206,8 +209,8 @@ class Run:
                 if self._log is not None:
                     self._log.close()
 
-    def _whole_already(self) -> Outcome:
-        """A resumed run that has every row: nothing is started and nothing is written."""
+    def _as_it_stands(self) -> Outcome:
+        """A resumed run of which nothing was written: it has every row, or was stopped before the first."""
         return self._outcome(self._read_seal())
 
     # Signals: they interrupt waiting, never writing.
@@ -255,10 +258,10 @@ class Run:
         self._hear_ready(worker)
         if uuid := worker.ready.get("uuid"):
             self._lock.take(f"gpu-{uuid}")
-        self._write_launch()
         if resume:
             self._go_on(prepared)
         else:
+            self._write_launch()
             self._write_seal(prepared)
 
     def _open_log(self) -> None:
@@ -294,11 +297,11 @@ class Run:
         self._ledger.place(EXPECTED_IDS, id_list(corpus))
         self._ledger.place(REFERENCE, reference_lines(corpus))
         self._ledger.place(SEAL, json.dumps(prepared.seal.to_json(), indent=2).encode() + b"\n")
-        self._make_cells(prepared.seal, self._write_environment())
+        self._make_cells(prepared.seal, self._write_environment(ENVIRONMENT))
         self._ledger.begin()
         self._ledger.event("sealed", protocol_sha256=prepared.seal.protocol_sha256, sealed_at=prepared.seal.sealed_at)
 
-    def _write_environment(self) -> Message:
+    def _write_environment(self, name: str) -> Message:
         ready = self._ready
         device: Message = {key: ready[key] for key in ("gpu_model", "uuid", "total_memory_bytes") if key in ready}
         torch: Message = {
@@ -317,9 +320,6 @@ class Run:
                 if name.startswith(("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "HIP_", "PYTORCH_", "TORCH_"))
             },
         }  # fmt: skip
-        # What a resumed run finds stands beside what the first found: neither replaces the other.
-        before = len(list(self._folder.glob("environment*.json")))
-        name = ENVIRONMENT if before == 0 else f"environment-resumed-{before}.json"
         self._ledger.place(name, json.dumps(observed, indent=2).encode() + b"\n")
         return observed
 
@@ -346,10 +346,16 @@ class Run:
             raise RefusedError(
                 Phrase(N_("the run was sealed with another state of: {changed}; measure it in a new folder"), details)
             )
+        self._write_launch()
         torn = self._ledger.mend()
         self._rows = read_rows(self._folder)
         self._ledger.event("resumed", torn_row=torn, changed=[])
-        self._make_cells(sealed, self._write_environment())
+        # What a resumed run finds stands beside what the first found: neither replaces the other.
+        before = len(list(self._folder.glob("environment*.json")))
+        self._make_cells(sealed, self._write_environment(f"environment-resumed-{before}.json"))
+        for event in read_events(self._folder):
+            if isinstance(event.get("described"), dict):
+                self._cells.described[str(event["variant_id"])] = event["described"]
         self._fail_broken_pass()
 
     def _fail_broken_pass(self) -> None:
@@ -382,7 +388,7 @@ class Run:
     def _hear_ready(self, worker: WorkerProcess) -> None:
         """Wait until the libraries are imported. Raises RefusedError where the device or the workload is not there."""
         try:
-            answer = self._receive(worker, self._protocol.passes.time_limit_seconds)
+            answer = self._receive(worker, START_LIMIT_SECONDS)
         except (WorkerEndedError, TimeLimitError) as error:
             why = error.told if isinstance(error, WorkerEndedError) else "no answer"
             raise RefusedError(
@@ -398,6 +404,10 @@ class Run:
     def _worker_for(self, planned: PlannedPass) -> tuple[WorkerProcess | None, str]:
         """A worker that has loaded and may run this pass; None and the reason where the load failed."""
         isolation = self._protocol.isolation
+        if isolation == "process-per-pass":
+            for name, other in list(self._workers.items()):
+                if name != planned.variant_id:
+                    self._dismiss(other)
         if isolation == "one-process":
             current = next(iter(self._workers.values()), None)
         else:
@@ -512,7 +522,7 @@ class Run:
         name = outputs_name(planned.variant_id, planned.phase, planned.run_index)
         (self._folder / name).parent.mkdir(exist_ok=True)
         batch = self._variants[planned.variant_id].batch
-        order = {
+        order: Message = {
             "do": "pass",
             "batch": batch,
             "outputs": str((self._folder / name).with_name(Path(name).name + UNFINISHED).resolve()),
@@ -521,6 +531,7 @@ class Run:
         seen = self._seen(before, answer)
         if reason:
             self._lose(worker)
+            Path(order["outputs"]).unlink(missing_ok=True)
             if answer.get("outputs"):
                 self._ledger.place(name, answer["outputs"].encode())
             self._write_failure(planned, warm_ups, reason, answer, seen)
@@ -637,6 +648,8 @@ class Run:
         self._listener(told)
 
     def _end(self) -> Outcome:
+        if self._made is None and (self._folder / RESULTS).exists():
+            return self._as_it_stands()
         if self._made is None:
             self._remove_empty_folder()
             raise RefusedError(Phrase(N_("stopped by the user before the first pass; nothing was measured")))

@@ -39,6 +39,9 @@ class Disk:
         try:
             _write_all(descriptor, data)
             os.fsync(descriptor)
+        except OSError as error:
+            error.filename = str(path)
+            raise
         finally:
             os.close(descriptor)
 
@@ -50,9 +53,10 @@ class Disk:
             try:
                 _write_all(descriptor, data)
                 os.fsync(descriptor)
-            except OSError:
+            except OSError as error:
                 with suppress(OSError):
                     os.ftruncate(descriptor, size)
+                error.filename = str(path)
                 raise
         finally:
             os.close(descriptor)
@@ -134,7 +138,8 @@ class Ledger:
     def event(self, what: str, **details: Any) -> None:
         """Append one event with its time."""
         line = json.dumps({"at": self._clock(), "event": what, **details}, ensure_ascii=False)
-        self._disk.append(self.folder / EVENTS, line.encode() + b"\n")
+        # Half of a surrogate pair, which UTF-8 cannot hold, becomes the very escape that JSON has for it.
+        self._disk.append(self.folder / EVENTS, line.encode(errors="backslashreplace") + b"\n")
 
     def mend(self) -> str | None:
         """Make a folder whole again after a crash: take a half-written last row or event off, and remove unfinished

@@ -52,8 +52,13 @@ class Prepared:
 
 
 def load_protocol(path: Path) -> tuple[ProtocolFile, Protocol]:
-    """Read a protocol file that can be measured. Raises RefusedError, or OSError where it cannot be opened."""
-    file = read_protocol(path.name, path.read_bytes())
+    """Read a protocol file that can be measured. Raises RefusedError."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        details = {"path": str(path), "why": error.strerror or str(error)}
+        raise RefusedError(Phrase(N_("cannot read {path}: {why}"), details)) from None
+    file = read_protocol(path.name, data)
     if file.protocol is None or file.problems:
         raise RefusedError(problems=file.problems)
     if problem := unmeasurable(file.protocol):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
+from unicodedata import category
 
 from gpucost.audit import AuditReport
 from gpucost.columns import MEMORY
@@ -42,13 +43,15 @@ class RowCells:
         protocol, sealed, ready = self.protocol, self.sealed, self.ready
         variant = next(one for one in protocol.variants if one.variant_id == planned.variant_id)
         described = self.described.get(planned.variant_id, {})
+        # A variant that never came to load is of the same model: its row names it as the others do.
+        told = described or next(iter(self.described.values()), {})
         on_cpu = protocol.configuration.device == "cpu"
         return {
             "experiment_id": protocol.experiment.id,
             "variant_id": variant.variant_id,
             "corpus_revision": sealed.corpus_revision,
-            "model_revision": str(described.get("model_revision") or sealed.model_revision),
-            "tokenizer_revision": str(described.get("tokenizer_revision") or sealed.tokenizer_revision),
+            "model_revision": str(told.get("model_revision") or sealed.model_revision),
+            "tokenizer_revision": str(told.get("tokenizer_revision") or sealed.tokenizer_revision),
             "seed": str(variant.seed),
             "gpu_model": ready.get("gpu_model") or "",
             "gpu_count": "0" if on_cpu else "1",
@@ -97,7 +100,8 @@ class RowCells:
 
 def one_line(text: str) -> str:
     """A text as one line: a row of the CSV is one line, so that a half-written one is always found and taken off."""
-    return text if text.isprintable() else "".join(letter if letter.isprintable() else f"⟨U+{ord(letter):04X}⟩" for letter in text)
+    breaking = ("Cc", "Cs", "Zl", "Zp")
+    return "".join(f"⟨U+{ord(one):04X}⟩" if category(one) in breaking else one for one in text)
 
 
 def measured_cells(answer: Mapping[str, Any]) -> dict[str, str]:

@@ -72,8 +72,9 @@ class CodeIdentity:
     def told(self) -> str:
         """In words for a row's notes."""
         tree = {True: "clean tree", False: "tree with changes", None: "not under Git"}[self.clean]
-        own = f"{self.revision or f'sha256 {self.sha256}'} ({tree})"
-        return f"{own}, gpucost {self.gpucost_version} sha256 {self.gpucost_sha256[:12]}"
+        named = self.revision or (f"sha256 {self.sha256}" if self.sha256 else "")
+        own = f"{named} ({tree}), " if named else ""
+        return f"{own}gpucost {self.gpucost_version} sha256 {self.gpucost_sha256[:12]}"
 
     def same_content(self, other: "CodeIdentity") -> bool:
         """Whether the code itself is the same: its files, gpucost's and the workload's, whatever was committed."""

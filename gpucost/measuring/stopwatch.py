@@ -6,9 +6,12 @@ The clock is monotonic and counts nanoseconds. Garbage is collected before the c
 
 import gc
 import resource
+import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from gpucost.measuring.devices import Device, Memory
 
@@ -70,5 +73,12 @@ def _peaks_after_failure(device: Device) -> Memory:
 
 
 def max_resident_bytes() -> int:
-    """The highest resident memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    """The highest resident memory of this process so far.
+
+    On Linux `ru_maxrss` also remembers what the process that started this one held; `VmHWM` does not.
+    """
+    with suppress(OSError, IndexError):
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -21,6 +21,7 @@ PAGES = {
     "variants": "Variants",
     "packages": "Packages",
     "audit": "Audit",
+    "measure": "Measure",
     "protocol": "Protocol",
 }
 WAIT_MS = 45_000

@@ -98,7 +98,8 @@ class Faulty:
         if fault == "exits":
             sys.exit(3)
         if fault == "prints":
-            print('{"said": "done", "elapsed_ns": 1}', flush=True)
+            sys.stdout.write('{"said": "done", "elapsed_ns": 1}\n')
+            sys.stdout.flush()
         if fault == "waits-for-file":
             wait_for(self._options["file"])
 

@@ -16,11 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-import sklearn.metrics  # noqa: F401 - imported once, here, for every command
+import sklearn.metrics  # noqa: F401 - imported here, once for every command
 
 import gpucost.measuring.conduct
 import gpucost.review
-import gpucost.terminal_measuring  # noqa: F401 - as above
+import gpucost.terminal_measuring
 from gpucost.cli import main
 from tests.measuring.dying_disk import DyingDisk
 
@@ -69,7 +69,9 @@ def run(order: dict[str, Any], job: Path) -> NoReturn:
     status = 1
     try:
         if "die" in order:
-            gpucost.measuring.conduct.measure(Path(words[1]), Path(words[3]), disk=DyingDisk(*order["die"]))
+            resume, folder = "--resume" in words, Path(words[words.index("--out") + 1])
+            protocol = None if resume else Path(words[1])
+            gpucost.measuring.conduct.measure(protocol, folder, resume=resume, disk=DyingDisk(*order["die"]))
         else:
             status = main(words)
     except SystemExit as end:

@@ -9,9 +9,14 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import psutil
+
+from gpucost.measuring.locks import LOCKS_VARIABLE
 
 ROOT = Path(__file__).parent.parent.parent
 TESTS = ROOT / "tests"
@@ -44,7 +49,7 @@ def environment(registered: Path, locks: Path) -> dict[str, str]:
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(registered)]),
-        "GPUCOST_LOCKS": str(locks),
+        LOCKS_VARIABLE: str(locks),
         "LC_ALL": "C.UTF-8",
         "LANGUAGE": "en",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -174,7 +179,8 @@ class Started:
         return int((self.job / "pid").read_text())
 
     def kill(self, number: signal.Signals = signal.SIGKILL) -> None:
-        os.kill(self.pid, number)
+        """Send a signal to its process group, as a terminal does; its workers are in sessions of their own."""
+        os.killpg(self.pid, number)
 
     @property
     def ended(self) -> bool:
@@ -212,6 +218,15 @@ class Desk:
 
     def run(self, *words: object, env: dict[str, str] | None = None, seconds: float = 90) -> Ended:
         return self.start(*words, env=env).wait(seconds)
+
+    def workers(self) -> list[int]:
+        """The worker processes that commands of this desk started and that still run."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if process.environ().get(LOCKS_VARIABLE) == self.env[LOCKS_VARIABLE]:
+                    found.append(process.pid)
+        return found
 
     def check(self, folder: Path) -> dict[str, Any]:
         """What `check --json` says of a run's folder, with its exit status as `exit`."""

@@ -293,11 +293,11 @@ def test_the_page_runs_the_lesson_and_shows_what_was_not_recorded(
     test.session_state["lang"] = language
     test.run()
     assert not test.exception
-    assert list(test.table[0].value.iloc[:, 2]) == [to.gettext("not run yet")] * 4
+    assert list(test.table[0].value.iloc[:, 1]) == [to.gettext("not run yet")] * 4
     test.button(key="memory_run").click().run()
     assert not test.exception
     assert not test.warning
-    assert list(test.table[0].value.iloc[:, 2]) == [to.gettext("not recorded")] * 4
+    assert list(test.table[0].value.iloc[:, 1]) == [to.gettext("not recorded")] * 4
     assert list(test.table[0].value.iloc[:, 0]) == [to.gettext(word) for word in WORDS.values()]
     assert to.gettext(lesson("cpu").unrecorded or "") in [element.value for element in test.text]
     assert not test.get("vega_lite_chart")
@@ -321,6 +321,21 @@ def test_the_page_draws_what_was_recorded() -> None:
     test.session_state["memory_lesson"] = learnt()
     test.run()
     assert not test.exception
-    assert list(test.table[0].value.iloc[:, 2]) == [str(figure) for figure in learnt().figures.values()]
+    assert list(test.table[0].value.iloc[:, 1]) == [str(figure) for figure in learnt().figures.values()]
     (chart,) = test.get("vega_lite_chart")
     assert "Peak reserved 88080384" in json.loads(chart.proto.spec)["description"]
+
+
+def page_that_may_not_launch() -> None:
+    from gpucost.dashboard.memory_parts import memory_lesson
+
+    memory_lesson(allowed=False)
+
+
+def test_a_page_that_may_start_nothing_names_the_command() -> None:
+    test = AppTest.from_function(page_that_may_not_launch, default_timeout=60)
+    test.session_state["lang"] = "en"
+    test.run()
+    assert not test.exception
+    assert not test.button
+    assert test.code[0].value == "gpucost memory"
