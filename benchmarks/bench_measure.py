@@ -19,7 +19,7 @@ from statistics import median
 from pairs import Child, in_turn, interval, line
 from small_run import Worker, add_inputs, environment, model_folder, write_run
 
-LOOP = '''
+LOOP = """
 import json
 import resource
 import sys
@@ -60,7 +60,7 @@ for _order in sys.stdin:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     labels = [label for some in labels for label in some]
     print(json.dumps({"elapsed_ns": wall, "cpu_ns": cpu, "max_resident_bytes": peak, "labels": labels}), flush=True)
-'''
+"""
 
 
 def labels_of(answer: dict[str, object]) -> list[str]:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 from gpucost.measuring.crew import Message, WorkerProcess, worker_environment
 from gpucost.measuring.preparation import load_protocol, worker_order
@@ -151,7 +151,7 @@ class Worker:
             raise SystemExit(f"the worker said {answer}")
         return answer
 
-    def __enter__(self) -> "Worker":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:
