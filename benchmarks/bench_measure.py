@@ -15,8 +15,9 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-from pairs import Child, in_turn, interval, line
+from pairs import Child, in_turn, interval, line, machine
 from small_run import Worker, add_inputs, environment, model_folder, write_run
 
 LOOP = """
@@ -63,11 +64,9 @@ for _order in sys.stdin:
 """
 
 
-def labels_of(answer: dict[str, object]) -> list[str]:
+def labels_of(answer: dict[str, Any]) -> list[str]:
     """The labels of a pass in their order."""
-    if "labels" in answer:
-        return list(answer["labels"])  # type: ignore[call-overload]
-    return [json.loads(text)["label"] for text in str(answer["outputs"]).splitlines()]
+    return answer["labels"] if "labels" in answer else [json.loads(row)["label"] for row in answer["outputs"].split()]
 
 
 def told(low: float, high: float) -> str:
@@ -77,15 +76,9 @@ def told(low: float, high: float) -> str:
     return "meets 0.99 to 1.01 and goes beyond it" if low <= 1.01 and high >= 0.99 else "is apart from 0.99 to 1.01"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_inputs(parser, texts=300)
-    parser.add_argument("--pairs", type=int, default=24)
-    parser.add_argument("--couples", type=int, default=4, help="couples of fresh processes that share the pairs")
-    parser.add_argument("--control", action="store_true", help="a second bare loop in the worker's place")
-    options = parser.parse_args()
-    pairs: list[tuple[dict[str, object], dict[str, object]]] = []
-    peaks = []
+def couples_of(options: argparse.Namespace) -> list[list[tuple[dict[str, Any], dict[str, Any]]]]:
+    """The pairs of passes (ours, bare loop) of each couple of fresh processes."""
+    couples: list[list[tuple[dict[str, Any], dict[str, Any]]]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         protocol = write_run(folder, options)
@@ -97,38 +90,46 @@ def main() -> None:
             share = options.pairs // options.couples + (couple < options.pairs % options.couples)
             with ExitStack() as stack:
                 log = stack.enter_context((folder / "run.log").open("a"))
-                bare = stack.enter_context(Child(sys.executable, script, *words, env=env, log=folder / "bare.log"))
-                bare.ask()
-                if options.control:
-                    other = stack.enter_context(Child(sys.executable, script, *words, env=env, log=folder / "b.log"))
-                    other.ask()
-                    ours = other.ask
-                else:
-                    ours = stack.enter_context(Worker(protocol, log, env)).warm_pass
-                made = in_turn(share, ours, bare.ask, first=len(pairs))
-            pairs += made
-            peaks.append([int(str(answer["max_resident_bytes"])) for answer in made[-1]])
+                bare, *other = (
+                    stack.enter_context(Child(sys.executable, script, *words, env=env, log=folder / "bare.log"))
+                    for _ in range(1 + options.control)
+                )
+                for loop in (bare, *other):
+                    loop.ask()
+                ours = other[0].ask if other else stack.enter_context(Worker(protocol, log, env)).warm_pass
+                couples.append(in_turn(share, ours, bare.ask, first=couple))
+    return couples
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_inputs(parser, texts=300)
+    parser.add_argument("--pairs", type=int, default=24)
+    parser.add_argument("--couples", type=int, default=4, help="couples of fresh processes that share the pairs")
+    parser.add_argument("--control", action="store_true", help="a second bare loop in the worker's place")
+    options = parser.parse_args()
+    couples = couples_of(options)
+    pairs = [pair for couple in couples for pair in couple]
     same = all(labels_of(own) == labels_of(other) for own, other in pairs)
-    ratios = {
-        key: [int(str(own[key])) / int(str(other[key])) for own, other in pairs] for key in ("cpu_ns", "elapsed_ns")
-    }
-    seconds = median(int(str(other["cpu_ns"])) for _, other in pairs) / 1e9
-    print(f"{options.texts} texts, batch {options.batch}, one thread, {options.couples} couples of processes")
-    print(f"bare loop: {seconds:.2f} CPU seconds a pass; labels {'the same' if same else 'NOT THE SAME'} in every pass")
-    who = "second bare loop" if options.control else "worker"
-    print(line(f"CPU time, {who} to bare loop", ratios["cpu_ns"]))
-    print(f"  its interval {told(*interval(ratios['cpu_ns']))}")
-    print(line(f"wall time, {who} to bare loop", ratios["elapsed_ns"]))
-    at = 0
-    by_couple = []
-    for couple in range(options.couples):
-        share = options.pairs // options.couples + (couple < options.pairs % options.couples)
-        by_couple.append(median(ratios["cpu_ns"][at : at + share]))
-        at += share
+    who = f"{'second bare loop' if options.control else 'worker'} to bare loop"
+    fastest = [min(one["cpu_ns"] for one in side) / 1e9 for side in zip(*pairs, strict=True)]
+    print(
+        f"{options.texts} texts, batch {options.batch}, one thread, {options.couples} couples of processes; {machine()}"
+    )
+    print(f"labels {'the same' if same else 'NOT THE SAME'} in every pass")
+    cpu = [own["cpu_ns"] / other["cpu_ns"] for own, other in pairs]
+    print(line(f"CPU time, {who}", cpu))
+    print(f"  its interval {told(*interval(cpu))}")
+    print(line(f"wall time, {who}", [own["elapsed_ns"] / other["elapsed_ns"] for own, other in pairs]))
+    by_couple = [median(own["cpu_ns"] / other["cpu_ns"] for own, other in couple) for couple in couples]
     print(f"CPU time, median of each couple: {', '.join(f'{ratio:.4f}' for ratio in by_couple)}")
+    print(
+        f"CPU time, fastest pass to fastest pass: {fastest[0] / fastest[1]:.4f} ({fastest[1]:.2f} s in the bare loop)"
+    )
+    peaks = [[answer["max_resident_bytes"] for answer in couple[-1]] for couple in couples]
     memory = [own / other for own, other in peaks]
     print(
-        f"peak resident memory, {who} to bare loop: {median(memory):.4f} ({min(memory):.4f} to {max(memory):.4f});"
+        f"peak resident memory, {who}: {median(memory):.4f} ({min(memory):.4f} to {max(memory):.4f});"
         f" {median(own for own, _ in peaks) / 2**20:.0f} MiB to {median(other for _, other in peaks) / 2**20:.0f} MiB"
     )
 

@@ -20,7 +20,7 @@ from statistics import mean, median
 from unittest.mock import patch
 
 from bench_start import measured_start
-from pairs import Child, in_turn, line
+from pairs import Child, in_turn, line, machine
 from small_run import PACKAGE, Worker, environment, model_folder, write_corpus, write_protocol
 
 HOW = """\
@@ -192,7 +192,9 @@ def main() -> None:
             lambda: measured_start(protocol, folder / "run", env)["pass-started"],
             lambda: optimum_start(command, started, env),
         )
-    print(f"batch {options.batch} x {options.sequence} tokens, {options.forwards} forwards a turn, one thread")
+    print(
+        f"batch {options.batch} x {options.sequence} tokens, {options.forwards} forwards a turn, one thread; {machine()}"
+    )
     for environment_name, pairs in latency.items():
         print(f"their forward {median(other for _, other in pairs) * 1e3:.2f} ms beside ours in {environment_name}")
         print(line(f"latency, ours in {environment_name}, to theirs", [own / other for own, other in pairs]))

@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from statistics import median
 
-from pairs import in_turn, line
+from pairs import in_turn, line, machine
 from small_run import add_inputs, environment, model_folder, write_run
 
 from gpucost.measuring.ledger import read_events
@@ -74,7 +74,7 @@ def main() -> None:
         )[1:]
     ours = [steps["pass-started"] for steps, _ in measured]
     plain = [steps["loaded"] for _, steps in measured]
-    print(f"{options.pairs} interleaved pairs after one warm-up, one thread")
+    print(f"{options.pairs} interleaved pairs after one warm-up, one thread; {machine()}")
     print(f"measure, to its first timed pass      {median(ours):.2f} s ({min(ours):.2f} to {max(ours):.2f})")
     print(f"import and load, a plain process      {median(plain):.2f} s ({min(plain):.2f} to {max(plain):.2f})")
     print(line("first timed pass, to import and load", [own / other for own, other in zip(ours, plain, strict=True)]))

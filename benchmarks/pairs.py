@@ -1,6 +1,7 @@
 """Two ways to do the same work, in turn: paired ratios, their median and its bootstrap interval."""
 
 import json
+import os
 import random
 import subprocess
 from collections.abc import Callable, Sequence
@@ -41,6 +42,11 @@ def line(name: str, ratios: Sequence[float]) -> str:
         f"{name:44} {median(ratios):.4f}  95 % {low:.4f} to {high:.4f}"
         f"  ({min(ratios):.3f} to {max(ratios):.3f}, {len(ratios)} pairs)"
     )
+
+
+def machine() -> str:
+    """How busy the machine is now: whoever else works on it is in every figure."""
+    return f"{os.cpu_count()} cores, load {os.getloadavg()[1]:.1f} over the last 5 minutes"
 
 
 class Child:
