@@ -654,7 +654,9 @@ class Run:
             self._remove_empty_folder()
             raise RefusedError(Phrase(N_("stopped by the user before the first pass; nothing was measured")))
         outcome = self._outcome(self._made.sealed)
-        self._ledger.event("stopped" if outcome.stopped else "finished", rows=outcome.rows, left=outcome.left)
+        truncated = {name: said.get("truncated_texts") for name, said in self._cells.described.items()}
+        what = "stopped" if outcome.stopped else "finished"
+        self._ledger.event(what, rows=outcome.rows, left=outcome.left, truncated_texts=truncated)
         with suppress(FileNotFoundError):
             (self._folder / STOP).unlink()
         return outcome

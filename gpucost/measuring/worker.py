@@ -157,10 +157,17 @@ def _told(error: BaseException) -> Message:
     told = {
         "kind": kind,
         "message": f"{type(error).__name__}: {error}".splitlines()[0][:500],
-        "traceback": "".join(traceback.format_exception(error))[-8_000:],
+        "traceback": _without_machine("".join(traceback.format_exception(error)))[-8_000:],
     }
     traceback.clear_frames(error.__traceback__)
     return told
+
+
+def _without_machine(text: str) -> str:
+    """A traceback without the folders of this machine: the event log is evidence that others read."""
+    for folder, word in ((sys.prefix, "<environment>"), (sys.base_prefix, "<python>"), (str(Path.home()), "~")):
+        text = text.replace(folder, word)
+    return text.replace(str(Path(__file__).parents[2]), "<gpucost>")
 
 
 def _bytes(memory: Memory) -> list[int | None]:

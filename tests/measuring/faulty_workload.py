@@ -25,6 +25,9 @@ if "FAULTY_IMPORT_WAITS_FOR" in os.environ:
     wait_for(os.environ["FAULTY_IMPORT_WAITS_FOR"])
 
 
+time.sleep(float(os.environ.get("FAULTY_IMPORT_SECONDS", "0")))
+
+
 class Faulty:
     def load(self, settings):
         self._settings = settings

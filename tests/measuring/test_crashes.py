@@ -68,7 +68,7 @@ HELD = {
 def test_killed_while_a_worker_works(step: str, desk: Desk, tmp_path: Path) -> None:
     options, broken = HELD[step]
     folder = tmp_path / "run"
-    protocol, gate = hold(tmp_path, **options)
+    protocol, gate = hold(tmp_path, model_revision="model-7", **options)
     started = start_and_reach(desk, protocol, folder, gate)
     assert desk.workers()
     started.kill()
@@ -82,6 +82,7 @@ def test_killed_while_a_worker_works(step: str, desk: Desk, tmp_path: Path) -> N
     assert_whole(desk, folder, before, broken)
     for row in rows_of(folder):
         assert (KILLED in row["notes"]) == (not row["elapsed_seconds"])
+        assert row["model_revision"] == "model-7"
 
 
 STARTED, FINISHED = '"event": "pass-started"', '"event": "pass-finished"'

@@ -128,6 +128,15 @@ def test_a_load_that_fails_is_a_row_and_so_is_the_pass_after_it(
         assert f"; incident: the load before this pass failed: {reason}" in one["notes"]
 
 
+def test_the_time_limit_is_that_of_a_pass_and_not_of_the_imports(desk: Desk, tmp_path: Path) -> None:
+    protocol = write_protocol(
+        tmp_path, ("values = [1, 4]", "values = [4]"), ("warm = 2", "warm = 1\ntime_limit_seconds = 1")
+    )
+    done = desk.run("measure", protocol, "--out", tmp_path / "run", env={"FAULTY_IMPORT_SECONDS": "1.5"})
+    assert done.returncode == 0, done.stderr
+    assert len(rows_of(tmp_path / "run")) == 3
+
+
 def test_after_a_failed_warm_pass_the_next_gets_a_clean_process_with_its_own_warm_up(
     desk: Desk, tmp_path: Path
 ) -> None:  # fmt: skip
