@@ -165,9 +165,14 @@ def _told(error: BaseException) -> Message:
 
 def _without_machine(text: str) -> str:
     """A traceback without the folders of this machine: the event log is evidence that others read."""
-    for folder, word in ((sys.prefix, "<environment>"), (sys.base_prefix, "<python>"), (str(Path.home()), "~")):
-        text = text.replace(folder, word)
-    return text.replace(str(Path(__file__).parents[2]), "<gpucost>")
+    named = {Path(__file__).parents[2]: "<gpucost>", Path.home(): "~"}
+    named |= dict.fromkeys((Path(sys.base_prefix), Path(sys.base_prefix).resolve()), "<python>")
+    named |= dict.fromkeys((Path(sys.prefix), Path(sys.prefix).resolve()), "<environment>")
+    # The deepest folder first: an environment may stand inside the checkout, and the checkout inside a home.
+    for folder, word in sorted(named.items(), key=lambda item: -len(item[0].parts)):
+        if len(folder.parts) > 1:
+            text = text.replace(f"{folder}{os.sep}", f"{word}{os.sep}")
+    return text
 
 
 def _bytes(memory: Memory) -> list[int | None]:
