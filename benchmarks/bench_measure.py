@@ -66,7 +66,9 @@ for _order in sys.stdin:
 
 def labels_of(answer: dict[str, Any]) -> list[str]:
     """The labels of a pass in their order."""
-    return answer["labels"] if "labels" in answer else [json.loads(row)["label"] for row in answer["outputs"].split()]
+    if "labels" in answer:
+        return answer["labels"]
+    return [json.loads(row)["label"] for row in answer["outputs"].split("\n") if row]
 
 
 def told(low: float, high: float) -> str:

@@ -8,13 +8,22 @@ a threshold and a tolerance that nobody wrote are problems.
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StringConstraints, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    StringConstraints,
+    ValidationError,
+)
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from gpucost.cells import visible
 from gpucost.language import N_, Translator
@@ -33,7 +42,17 @@ Scope: TypeAlias = Literal["processing", "whole-chain"]
 Order: TypeAlias = Literal["alternating", "drawn"]
 Isolation: TypeAlias = Literal["process-per-variant", "process-per-pass", "one-process"]
 Variable: TypeAlias = Literal["batch", "precision", "context", "seed"]
-Value: TypeAlias = int | str
+Value: TypeAlias = StrictInt | StrictStr
+
+
+def _number(value: object) -> object:
+    """A number between quotation marks is a text, and none of ours to repair."""
+    if isinstance(value, str):
+        raise PydanticCustomError("decimal_type", "a number is due")
+    return value
+
+
+Number: TypeAlias = Annotated[Decimal, BeforeValidator(_number)]
 
 
 class Part(BaseModel):
@@ -75,9 +94,9 @@ class QualityPart(Part):
 
     metric: Text
     direction: Literal["more", "less"] | None = None
-    threshold: Decimal
-    tolerance: Annotated[Decimal, Field(ge=0)]
-    reference_value: Decimal
+    threshold: Number
+    tolerance: Annotated[Number, Field(ge=0)]
+    reference_value: Number
     tolerance_meaning: Text
 
 
@@ -225,6 +244,11 @@ class ProtocolFile:
         """The digest that stands in the run's folder and in the notes of each row."""
         return hashlib.sha256(self.data).hexdigest()
 
+    def placed(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        """Problems with what this protocol names, each with the line of its key where it has one."""
+        lines = _key_lines(self.data.decode("utf-8-sig"))
+        return tuple(replace(problem, line=problem.line or lines.get(problem.key)) for problem in problems)
+
     @property
     def sealable(self) -> bool:
         """Whether nothing is missing or wrong in the file itself."""
@@ -255,8 +279,12 @@ def read_protocol(name: str, data: bytes) -> ProtocolFile:
     try:
         protocol = Protocol.model_validate(values)
     except ValidationError as error:
-        problems = tuple(_typed(details, lines) for details in error.errors(include_url=False))
-        return ProtocolFile(name, data, None, problems)
+        problems: dict[str, Problem] = {}
+        for details in error.errors(include_url=False):
+            # A value that may be of several types has an error for each: the first says enough.
+            problem = _typed(details, lines)
+            problems.setdefault(problem.key, problem)
+        return ProtocolFile(name, data, None, tuple(problems.values()))
     return ProtocolFile(name, data, protocol, tuple(_inconsistent(protocol, lines)))
 
 
@@ -288,6 +316,8 @@ def _typed(details: ErrorDetails, lines: dict[str, int]) -> Problem:
     while named and named not in lines:
         named = named.rpartition(".")[0]
     kind, shown = details["type"], visible(str(details["input"]), 80)
+    if isinstance(details["input"], str) and kind.startswith(("decimal", "int", "bool")):
+        shown = f'"{shown}"'
     if kind == "missing":
         message = Phrase(N_("`{key}` is not filled"), {"key": key})
         return Problem(key, lines.get(named), None, message, _filling(key))
@@ -296,7 +326,9 @@ def _typed(details: ErrorDetails, lines: dict[str, int]) -> Problem:
             key, lines.get(named), shown, Phrase(N_("`{key}` is not a key of the protocol"), {"key": key}),
             Phrase(N_("Remove it or mend its name; `gpucost protocol new` lists every key.")),
         )  # fmt: skip
-    context = {name: str(value) for name, value in details.get("ctx", {}).items()}
+    context = {name: str(value).replace(" or ", ", ") for name, value in details.get("ctx", {}).items()}
+    if key == "configuration.device" and kind == "string_pattern_mismatch":
+        kind, context = "literal_error", {"expected": "cpu, cuda:0, cuda:1, xpu:0, mps"}
     why = Phrase(_LIMITS[kind], context) if kind in _LIMITS else _expected(kind)
     message = Phrase(N_("`{key}` holds {value}: {why}"), {"key": key, "value": shown or "∅", "why": why})
     return Problem(key, lines.get(named), shown, message, _filling(key))

@@ -12,10 +12,10 @@ from gpucost.review import Source
 from tests.rows import csv_of, failed, five, row
 
 FRAME = str(Path(__file__).parent.parent / "pages" / "frame.py")
-PAGES = ("overview.py", "review.py", "variants.py", "packages.py", "audit.py", "protocol.py")
+PAGES = ("overview.py", "review.py", "variants.py", "packages.py", "audit.py", "measure.py", "protocol.py")
 HEADINGS = {
-    "en": ("Overview", "Review", "Variants", "Packages", "Audit", "Protocol"),
-    "fr": ("Vue d’ensemble", "Revue", "Variantes", "Forfaits", "Audit", "Protocole"),
+    "en": ("Overview", "Review", "Variants", "Packages", "Audit", "Measure", "Protocol"),
+    "fr": ("Vue d’ensemble", "Revue", "Variantes", "Forfaits", "Audit", "Mesurer", "Protocole"),
 }
 REJECTED = row(quality_value="0.871", corpus_accepted="false")
 DESKS: Mapping[str, list[Source]] = {

@@ -33,10 +33,14 @@ def look(device: str, uuid: str | None, own: Iterable[int]) -> Busyness:
     return Busyness(busy, None if found is None else tuple(pid for pid in found if pid not in mine), said)
 
 
-def told(before: Busyness, after: Busyness, own_cpu_seconds: float, cores: int | None) -> str:
-    """The concurrency seen before and during a pass, in words for the notes."""
-    others = max(0.0, after.busy_seconds - before.busy_seconds - own_cpu_seconds)
-    words = f"concurrency: other processes used {others:.2f} CPU seconds during the pass on {cores} cores"
+def told(before: Busyness, after: Busyness, own_cpu_seconds: float | None, cores: int | None) -> str:
+    """The concurrency seen before and during a pass, in words for the notes. `own_cpu_seconds` is None for a pass that
+    failed: what it used itself is not known then, and cannot be told from what others used."""
+    if own_cpu_seconds is None:
+        words = "concurrency on the processor: not told apart from the failed pass's own work"
+    else:
+        others = max(0.0, after.busy_seconds - before.busy_seconds - own_cpu_seconds)
+        words = f"concurrency: other processes used {others:.2f} CPU seconds during the pass on {cores} cores"
     if not after.nvml:
         return words
     if before.gpu_processes is None or after.gpu_processes is None:

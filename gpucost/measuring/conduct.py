@@ -42,7 +42,7 @@ from gpucost.measuring.ledger import (
     read_object,
     read_rows,
 )
-from gpucost.measuring.locks import DeviceLock, physical_name
+from gpucost.measuring.locks import DeviceBusyError, DeviceLock, physical_name
 from gpucost.measuring.preparation import (
     Prepared,
     RefusedError,
@@ -199,7 +199,7 @@ class Run:
                 return self._end()
             except StopRequested:
                 return self._end()
-            except RefusedError:
+            except (RefusedError, DeviceBusyError):
                 if made:
                     self._remove_empty_folder()
                 raise
@@ -251,7 +251,7 @@ class Run:
         try:
             pieces = locate_model(self._protocol, self._path.parent)
         except ModelMissingError as error:
-            raise RefusedError(problems=(missing_piece(error),)) from None
+            raise RefusedError(problems=self._file.placed([missing_piece(error)])) from None
         self._start(first, pieces)
         prepared = self._prepared = prepare(self._file, self._protocol, self._path.parent)
         worker = self._workers[first.variant_id]
@@ -424,7 +424,12 @@ class Run:
             current = None
         if current is None:
             current = self._start(planned)
-            self._hear_ready(current)
+            try:
+                self._hear_ready(current)
+            except RefusedError as refused:
+                # Before the first pass this ends the command; now there are rows, and it is this pass that failed.
+                self._lose(current)
+                return None, "; ".join(reason.render(translator("en")) for reason in refused.reasons)
         return self._load(current, planned)
 
     def _dismiss(self, worker: WorkerProcess) -> None:
@@ -609,7 +614,8 @@ class Run:
 
     def _seen(self, before: concurrency.Busyness, answer: Message) -> str:
         """The concurrency since `before`, in words; to be asked at once when a pass ends."""
-        return concurrency.told(before, self._look(), answer.get("cpu_ns", 0) / 1e9, os.cpu_count())
+        own = answer["cpu_ns"] / 1e9 if "cpu_ns" in answer else None
+        return concurrency.told(before, self._look(), own, os.cpu_count())
 
     def _look(self) -> concurrency.Busyness:
         own = [os.getpid(), *(one.pid for one in self._workers.values())]

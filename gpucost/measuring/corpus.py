@@ -56,7 +56,7 @@ def read_corpus(protocol: Protocol, folder: Path) -> tuple[MeasuredCorpus | None
         if document := _document(f"corpus.{key}", folder / getattr(part, key), problems):
             documents[key] = document
     splits = [
-        document
+        (f"corpus.{key}", document)
         for key in ("training", "tuning")
         for name in getattr(part, key)
         if (document := _document(f"corpus.{key}", folder / name, problems))
@@ -65,12 +65,16 @@ def read_corpus(protocol: Protocol, folder: Path) -> tuple[MeasuredCorpus | None
         return None, problems
     expected, reference, texts = documents["expected_ids"], documents["reference"], documents["texts"]
     corpus = Corpus.prepare(expected, reference, protocol.output.classes)
-    problems += [_problem("corpus.reference", reference.name, fault, N_("Mend the file.")) for fault in corpus.faults]
+    if corpus.faults:
+        own = Corpus.prepare(expected, None, None).faults
+        for fault in corpus.faults:
+            key, name = ("expected_ids", expected.name) if fault in own else ("reference", reference.name)
+            problems.append(_problem(f"corpus.{key}", name, fault, N_("Mend the file.")))
     order, given = _texts(texts, problems)
     if order and corpus.sound:
         problems += _other_ids(corpus, order, texts.name)
-    for split in splits:
-        problems += _leaks(corpus, given, split)
+    for key, split in splits:
+        problems += _leaks(key, corpus, given, split)
     made = MeasuredCorpus(folder / part.texts, texts, expected, reference, corpus, order)
     return made, problems
 
@@ -136,14 +140,14 @@ def _other_ids(corpus: Corpus, order: tuple[str, ...], name: str) -> Iterator[Pr
             )  # fmt: skip
 
 
-def _leaks(corpus: Corpus, texts: dict[str, str], split: Document) -> Iterator[Problem]:
+def _leaks(key: str, corpus: Corpus, texts: dict[str, str], split: Document) -> Iterator[Problem]:
     try:
         leaks, faults = replace(corpus, texts=texts).leaks(split)
     except AuditUsageError as error:
-        yield _problem("corpus.training", split.name, error.phrase, N_("Mend the file."))
+        yield _problem(key, split.name, error.phrase, N_("Mend the file."))
         return
     for fault in faults:
-        yield _problem("corpus.training", split.name, fault, N_("Mend the file."))
+        yield _problem(key, split.name, fault, N_("Mend the file."))
     for names, template in (
         (leaks.ids, N_("{split} shares {count} IDs with the evaluation: {ids}")),
         (leaks.texts, N_("{split} shares {count} texts with the evaluation, those of: {ids}")),
@@ -151,6 +155,6 @@ def _leaks(corpus: Corpus, texts: dict[str, str], split: Document) -> Iterator[P
         if names is not None and names.count:
             details = {"split": visible(split.name, 80), "count": str(names.count), "ids": shown_ids(names)}
             yield _problem(
-                "corpus.training", split.name, Phrase(template, details),
+                key, split.name, Phrase(template, details),
                 N_("Take them out of one of the two: what was trained on is no evaluation."),
             )  # fmt: skip

@@ -52,7 +52,7 @@ class WorkerProcess:
         self._received = b""
         try:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "gpucost.measuring.worker", str(writing)],
+                [sys.executable, "-m", "gpucost.measuring.worker", str(writing), str(os.getpid())],
                 stdin=subprocess.PIPE, stdout=log, stderr=log, pass_fds=(writing,), env=environment,
                 start_new_session=True,  # Ctrl-C in the terminal is the conductor's to handle
             )  # fmt: skip

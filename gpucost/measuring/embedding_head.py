@@ -11,6 +11,7 @@ from gpucost.measuring.text_classification import (
     Tokenising,
     offline_unless,
     precision_name,
+    quiet,
     refuse_foreign,
     torch_type,
 )
@@ -27,6 +28,7 @@ class Encoder:
         import torch
         from transformers import AutoModel
 
+        quiet()
         torch.manual_seed(settings.seed)
         self._torch = torch
         self._model: Any = AutoModel.from_pretrained(

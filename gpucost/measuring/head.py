@@ -46,12 +46,14 @@ def train_head(
 
     Raises FileExistsError where the file exists, ValueError where the labels hold fewer than two classes.
     """
+    if target.exists():  # found before minutes of embedding, and once more when it is written
+        raise FileExistsError(target)
+    if len(set(labels)) < 2:
+        raise ValueError("a head needs two classes or more in its training split")
     import numpy as np
     import torch
     from sklearn.linear_model import LogisticRegression
 
-    if len(set(labels)) < 2:
-        raise ValueError("a head needs two classes or more in its training split")
     settings = Settings("cpu", "fp32", BATCH, context, "cut-end", seed, tuple(sorted(set(labels))), model=model)
     encode, prepare = Encoder(settings), Tokenising(settings)
     vectors = []

@@ -62,7 +62,7 @@ def load_protocol(path: Path) -> tuple[ProtocolFile, Protocol]:
     if file.protocol is None or file.problems:
         raise RefusedError(problems=file.problems)
     if problem := unmeasurable(file.protocol):
-        raise RefusedError(problems=(problem,))
+        raise RefusedError(problems=file.placed([problem]))
     return file, file.protocol
 
 
@@ -75,9 +75,9 @@ def prepare(file: ProtocolFile, protocol: Protocol, folder: Path, at: str | None
         code = code_identity(protocol, folder)
     except (ModelMissingError, OSError) as error:
         problems.append(missing_piece(error))
-        raise RefusedError(problems=tuple(problems)) from None
+        raise RefusedError(problems=file.placed(problems)) from None
     if corpus is None or problems:
-        raise RefusedError(problems=tuple(problems))
+        raise RefusedError(problems=file.placed(problems))
     return Prepared(file, folder, protocol, corpus, model, seal(file, protocol, corpus, revisions, code, at or now()))
 
 
@@ -104,6 +104,8 @@ def protocol_path(path: Path | None, folder: Path, *, resume: bool) -> Path:
 def check_folder(folder: Path, *, resume: bool) -> None:
     """Refuse a folder that holds a run where a new one is due, no run where one is to go on, or anything else."""
     details = {"folder": str(folder)}
+    if folder.exists() and not folder.is_dir():
+        raise RefusedError(Phrase(N_("{folder} is a file; a run needs a folder"), details))
     if resume:
         if not (folder / RESULTS).is_file() or not (folder / SEAL).is_file():
             raise RefusedError(Phrase(N_("{folder} holds no run to go on with"), details))

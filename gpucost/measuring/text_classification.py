@@ -22,6 +22,13 @@ def offline_unless(allowed: bool) -> None:  # noqa: FBT001 - one switch, named a
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 
+def quiet() -> None:
+    """Keep the progress bars of the libraries out of the run's log. To be called once they may be imported."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+
+
 def torch_type(precision: str) -> Any:
     """The PyTorch type of a precision."""
     import torch
@@ -84,6 +91,7 @@ class TextClassification:
         import torch
         from transformers import AutoModelForSequenceClassification
 
+        quiet()
         torch.manual_seed(settings.seed)
         self._torch = torch
         self.prepare = Tokenising(settings)

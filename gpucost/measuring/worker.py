@@ -1,7 +1,7 @@
-"""A worker: the process that holds one workload and runs its passes. `python -m gpucost.measuring.worker FD`.
+"""A worker: the process that holds one workload and runs its passes. `python -m gpucost.measuring.worker FD PID`.
 
-The conductor writes one JSON object a line to its standard input, and reads one a line from the pipe FD. What a
-library prints goes to the standard output and error, which are the run's log, and never into the answers.
+The conductor, whose process is PID, writes one JSON object a line to its standard input, and reads one a line from the
+pipe FD. What a library prints goes to the standard output and error, which are the run's log, and never into the answers.
 
 A worker imports nothing that its workload does not need: its resident memory is the work's own.
 """
@@ -39,7 +39,7 @@ class Interrupted(BaseException):
 def main(words: Sequence[str] | None = None) -> int:
     """Serve one conductor until its end of the pipe closes."""
     words = sys.argv[1:] if words is None else words
-    _die_with_the_conductor()
+    _die_with(conductor=int(words[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the conductor's to handle
     signal.signal(signal.SIGTERM, _interrupt)
     with os.fdopen(int(words[0]), "w", encoding="utf-8") as answers:
@@ -66,15 +66,15 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise Interrupted
 
 
-def _die_with_the_conductor() -> None:
-    """Ask Linux to kill this process when its parent dies; elsewhere the closed pipe ends it after its pass."""
+def _die_with(conductor: int) -> None:
+    """Ask Linux to kill this process when its parent dies; elsewhere the closed pipe ends it after its pass. A
+    conductor that died before this call is no longer the parent."""
     if sys.platform != "linux":
         return
     import ctypes
 
-    parent = os.getppid()
     ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:
+    if os.getppid() != conductor:
         sys.exit(1)
 
 
@@ -117,9 +117,10 @@ def _begin(order: Message) -> tuple[Workload, Device]:
         from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer  # noqa: F401
 
         del transformers
+    device = open_device(order["device"])  # it may import PyTorch, which the seed and the threads are then for
     _seed(order["seed"])
     _set_threads(order["threads"])
-    return workload, open_device(order["device"])
+    return workload, device
 
 
 def _seed(seed: int) -> None:

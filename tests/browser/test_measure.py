@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ def site(tmp_path: Path) -> Iterator[dict[str, Any]]:
     yield made
     gate.touch()
     for process in measuring(made):
-        process.kill()
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 def measuring(site: dict[str, Any]) -> list[psutil.Process]:

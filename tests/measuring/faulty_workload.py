@@ -25,6 +25,10 @@ if "FAULTY_IMPORT_WAITS_FOR" in os.environ:
     wait_for(os.environ["FAULTY_IMPORT_WAITS_FOR"])
 
 
+if "FAULTY_IMPORTS_ONCE" in os.environ:
+    if Path(os.environ["FAULTY_IMPORTS_ONCE"]).exists():
+        raise ImportError("the library is gone")
+    Path(os.environ["FAULTY_IMPORTS_ONCE"]).touch()
 time.sleep(float(os.environ.get("FAULTY_IMPORT_SECONDS", "0")))
 
 
@@ -51,6 +55,8 @@ class Faulty:
                 told[name] = self._options[name]
         if self._fault == "describes-no-json" and self._is_due(self._settings.batch):
             told["options"] = {"type": object()}
+        if self._fault == "killed-describing" and self._calls and self._is_due(self._settings.batch):
+            os.kill(os.getpid(), signal.SIGKILL)
         if self._fault == "describes-two-lines":
             told["options"] = {"prompt": "first line\nsecond line"}
         return told
@@ -94,6 +100,10 @@ class Faulty:
         if fault == "ignores-the-end":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             time.sleep(600)
+        if fault == "takes-device-memory":
+            import torch
+
+            torch.empty(int(self._options["bytes"]), dtype=torch.uint8, device=self._settings.device)
         if fault == "overflow":
             HELD.append(bytearray(int(self._options["bytes"])))
         if fault == "killed":

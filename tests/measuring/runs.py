@@ -192,10 +192,31 @@ class Started:
         return Ended(int(status.read_text()), out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"))
 
 
+class Launcher:
+    """The process that commands are forked from. It is started when it is needed, and again if somebody ended it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def order(self, order: dict[str, Any]) -> None:
+        if self._process is None or self._process.poll() is not None:
+            env = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.measuring.launcher"], stdin=subprocess.PIPE, text=True, env=env, cwd=ROOT
+            )
+        if self._process.stdin is not None:
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+
+    def end(self) -> None:
+        if self._process is not None:
+            self._process.communicate(timeout=10)
+
+
 class Desk:
     """Starts commands, each with the same environment."""
 
-    def __init__(self, launcher: subprocess.Popen[str], env: dict[str, str], jobs: Path) -> None:
+    def __init__(self, launcher: Launcher, env: dict[str, str], jobs: Path) -> None:
         self._launcher, self.env, self._jobs = launcher, env, jobs
 
     def start(
@@ -210,10 +231,7 @@ class Desk:
             order["die"] = die
         if file_limit_bytes is not None:
             order["file_limit_bytes"] = file_limit_bytes
-        if self._launcher.stdin is None:
-            raise RuntimeError("the launcher has no input")
-        self._launcher.stdin.write(json.dumps(order) + "\n")
-        self._launcher.stdin.flush()
+        self._launcher.order(order)
         return Started(job)
 
     def run(self, *words: object, env: dict[str, str] | None = None, seconds: float = 90) -> Ended:

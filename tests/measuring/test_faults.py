@@ -128,6 +128,18 @@ def test_a_load_that_fails_is_a_row_and_so_is_the_pass_after_it(
         assert f"; incident: the load before this pass failed: {reason}" in one["notes"]
 
 
+def test_a_worker_that_cannot_start_in_the_middle_of_a_run_is_a_failed_pass(desk: Desk, tmp_path: Path) -> None:
+    protocol = write_protocol(tmp_path, ONE_WARM)
+    done = desk.run("measure", protocol, "--out", tmp_path / "run", env={"FAULTY_IMPORTS_ONCE": str(tmp_path / "once")})
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert statuses(desk.check(tmp_path / "run")) == [
+        "batch-1 load 1 setup", "batch-1 cold 1 accepted", "batch-4 cold 1 failed",
+        "batch-1 warm 1 accepted", "batch-4 warm 1 failed",
+    ]  # fmt: skip
+    reason = "incident: the workload faulty cannot be opened: ImportError: the library is gone"
+    assert reason in rows_of(tmp_path / "run")[2]["notes"]
+
+
 def test_the_time_limit_is_that_of_a_pass_and_not_of_the_imports(desk: Desk, tmp_path: Path) -> None:
     protocol = write_protocol(
         tmp_path, ("values = [1, 4]", "values = [4]"), ("warm = 2", "warm = 1\ntime_limit_seconds = 1")
@@ -167,24 +179,24 @@ def test_in_one_process_a_failure_gives_every_variant_a_clean_one(desk: Desk, tm
     assert "the warm-up before this pass failed: the worker was killed by SIGKILL" in rows[3]["notes"]
 
 
-def test_where_writing_is_timed_a_failure_leaves_no_half_written_outputs(desk: Desk, tmp_path: Path) -> None:
-    _, rows, checked = measured(
-        desk,
-        tmp_path,
-        ('scope = "processing"', 'scope = "whole-chain"'),
-        ONE_WARM,
-        fault="half-a-character",
-        at_batch=4,
-    )
+@pytest.mark.parametrize(("fault", "kept"), [("not-json", 4), ("killed-describing", 0)])
+def test_where_writing_is_timed_a_failure_leaves_no_half_written_outputs(
+    fault: str, kept: int, desk: Desk, tmp_path: Path
+) -> None:
+    """The worker that is killed has written its outputs, and nobody has heard that they are whole."""
+    change = ('scope = "processing"', 'scope = "whole-chain"')
+    _, rows, checked = measured(desk, tmp_path, change, ONE_WARM, fault=fault, at_batch=4, at_call=2)
+    assert statuses(checked)[3] == "batch-4 cold 1 failed"
+    assert not list(tmp_path.rglob("*.unfinished"))
+    path = outputs(tmp_path, rows[3])
+    assert len(path.read_text(encoding="utf-8").splitlines() if path.exists() else []) == kept
+
+
+def test_half_a_character_is_written_as_its_escape(desk: Desk, tmp_path: Path) -> None:
+    change = ('scope = "processing"', 'scope = "whole-chain"')
+    _, rows, checked = measured(desk, tmp_path, change, ONE_WARM, fault="half-a-character", at_batch=4)
     assert statuses(checked)[3] == "batch-4 cold 1 rejected"
     assert outputs(tmp_path, rows[3]).read_text(encoding="utf-8").startswith('{"id": "t000", "label": "\\ud83d"}\n')
-    _, rows, checked = measured(
-        desk, tmp_path / "2", ('scope = "processing"', 'scope = "whole-chain"'), ONE_WARM, fault="not-json", at_batch=4,
-        at_call=2,
-    )  # fmt: skip
-    assert statuses(checked)[3] == "batch-4 cold 1 failed"
-    assert len(outputs(tmp_path / "2", rows[3]).read_text(encoding="utf-8").splitlines()) == 4
-    assert not list(tmp_path.rglob("*.unfinished"))
 
 
 def test_a_row_is_one_line_whatever_a_workload_says_of_itself(desk: Desk, tmp_path: Path) -> None:
