@@ -5,10 +5,8 @@ PyTorch: while a pass runs it waits, so that the measurement adds nothing to the
 """
 
 import hashlib
-import json
 import os
 import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -19,27 +17,21 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
-import psutil
-
 from gpucost.audit import AuditReport, Document, control_json
-from gpucost.environment import observe
-from gpucost.folder import EXPECTED_IDS, PROTOCOL, REFERENCE, RESULTS, control_name, outputs_name
+from gpucost.folder import RESULTS, control_name, outputs_name
 from gpucost.language import N_, translator
-from gpucost.measuring import concurrency
+from gpucost.measuring import concurrency, opening
 from gpucost.measuring.corpus import MeasuredCorpus
-from gpucost.measuring.crew import Message, TimeLimitError, WorkerEndedError, WorkerProcess, worker_environment
+from gpucost.measuring.crew import Message, TimeLimitError, WorkerEndedError, WorkerProcess
 from gpucost.measuring.ledger import (
-    ENVIRONMENT,
     LAUNCH,
     LOG,
-    SEAL,
     STOP,
     UNFINISHED,
     Disk,
     Ledger,
     now,
     read_events,
-    read_object,
     read_rows,
 )
 from gpucost.measuring.locks import DeviceBusyError, DeviceLock, physical_name
@@ -47,12 +39,10 @@ from gpucost.measuring.preparation import (
     Prepared,
     RefusedError,
     check_folder,
-    id_list,
     load_protocol,
     missing_piece,
     prepare,
     protocol_path,
-    reference_lines,
     worker_order,
 )
 from gpucost.measuring.rowcells import (
@@ -64,13 +54,10 @@ from gpucost.measuring.rowcells import (
     row_status,
 )
 from gpucost.measuring.seal import (
-    PACKAGE,
     ModelMissingError,
     ModelPieces,
     Seal,
-    file_sha256,
     locate_model,
-    what_changed,
 )
 from gpucost.phrases import Phrase
 from gpucost.protocol import Protocol, ProtocolFile
@@ -211,7 +198,7 @@ class Run:
 
     def _as_it_stands(self) -> Outcome:
         """A resumed run of which nothing was written: it has every row, or was stopped before the first."""
-        return self._outcome(self._read_seal())
+        return self._outcome(opening.read_seal(self._folder))
 
     # Signals: they interrupt waiting, never writing.
 
@@ -260,9 +247,12 @@ class Run:
             self._lock.take(f"gpu-{uuid}")
         if resume:
             self._go_on(prepared)
-        else:
-            self._write_launch()
-            self._write_seal(prepared)
+            return
+        opening.write_launch(self._ledger, self._path, self._protocol)
+        opening.write_sealed_pieces(self._ledger, prepared)
+        self._make_cells(prepared.seal, opening.write_environment(self._ledger, self._protocol, worker.ready))
+        self._ledger.begin()
+        self._ledger.event("sealed", protocol_sha256=prepared.seal.protocol_sha256, sealed_at=prepared.seal.sealed_at)
 
     def _open_log(self) -> None:
         try:
@@ -278,81 +268,16 @@ class Run:
                 (self._folder / name).unlink(missing_ok=True)
             self._folder.rmdir()
 
-    def _write_launch(self) -> None:
-        """What finds this process and its protocol again on this machine. It is no evidence."""
-        launch = {
-            **read_object(self._folder, LAUNCH),
-            "protocol": str(self._path), "code": self._code_root(), "pid": os.getpid(),
-            "create_time": psutil.Process().create_time(), "started_at": now(), "argv": sys.argv,
-        }  # fmt: skip
-        self._ledger.place(LAUNCH, json.dumps(launch, indent=2).encode() + b"\n")
-
-    def _code_root(self) -> str | None:
-        code = self._protocol.code
-        return None if code is None else str((self._path.parent / code.path).resolve())
-
-    def _write_seal(self, prepared: Prepared) -> None:
-        corpus = prepared.corpus
-        self._ledger.place(PROTOCOL, self._file.data)
-        self._ledger.place(EXPECTED_IDS, id_list(corpus))
-        self._ledger.place(REFERENCE, reference_lines(corpus))
-        self._ledger.place(SEAL, json.dumps(prepared.seal.to_json(), indent=2).encode() + b"\n")
-        self._make_cells(prepared.seal, self._write_environment(ENVIRONMENT))
-        self._ledger.begin()
-        self._ledger.event("sealed", protocol_sha256=prepared.seal.protocol_sha256, sealed_at=prepared.seal.sealed_at)
-
-    def _write_environment(self, name: str) -> Message:
-        ready = self._ready
-        device: Message = {key: ready[key] for key in ("gpu_model", "uuid", "total_memory_bytes") if key in ready}
-        torch: Message = {
-            "torch_version": ready.get("torch_version"), "threads": ready.get("torch_threads"),
-            "runtime_version": ready.get("runtime_version"),
-            "devices": [{"device": self._protocol.configuration.device, **device}] if device else [],
-        }  # fmt: skip
-        observed: Message = {
-            **observe(torch),
-            "device": self._protocol.configuration.device,
-            "threads_announced": self._protocol.configuration.threads,
-            "tf32_matmul": ready.get("tf32_matmul"),
-            "load_average": os.getloadavg(),
-            "environment_variables": {
-                name: value for name, value in self._environment().items()
-                if name.startswith(("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "HIP_", "PYTORCH_", "TORCH_"))
-            },
-        }  # fmt: skip
-        self._ledger.place(name, json.dumps(observed, indent=2).encode() + b"\n")
-        return observed
-
-    def _environment(self) -> dict[str, str]:
-        return worker_environment(self._protocol.configuration.threads, PACKAGE.parent)
-
     # Going on with a run that stopped.
 
-    def _read_seal(self) -> Seal:
-        try:
-            return Seal.from_json(read_object(self._folder, SEAL))
-        except (KeyError, TypeError, ValueError):
-            raise RefusedError(Phrase(N_("{piece} of the run cannot be read"), {"piece": SEAL})) from None
-
     def _go_on(self, prepared: Prepared) -> None:
-        sealed = self._read_seal()
-        changed = what_changed(sealed, prepared.seal)
-        if file_sha256(self._folder / PROTOCOL) != sealed.protocol_sha256:
-            changed = ["protocol_sha256", *changed]
-        if changed:
-            with suppress(OSError):
-                self._ledger.event("resume-refused", changed=changed)
-            details = {"changed": ", ".join(dict.fromkeys(changed))}
-            raise RefusedError(
-                Phrase(N_("the run was sealed with another state of: {changed}; measure it in a new folder"), details)
-            )
-        self._write_launch()
+        sealed = opening.read_seal(self._folder)
+        opening.refuse_changed(self._ledger, sealed, prepared.seal)
+        opening.write_launch(self._ledger, self._path, self._protocol)
         torn = self._ledger.mend()
         self._rows = read_rows(self._folder)
-        self._ledger.event("resumed", torn_row=torn, changed=[])
-        # What a resumed run finds stands beside what the first found: neither replaces the other.
-        before = len(list(self._folder.glob("environment*.json")))
-        self._make_cells(sealed, self._write_environment(f"environment-resumed-{before}.json"))
+        self._ledger.event("resumed", torn_row=torn)
+        self._make_cells(sealed, opening.write_environment(self._ledger, self._protocol, self._ready))
         for event in read_events(self._folder):
             if isinstance(event.get("described"), dict):
                 self._cells.described[str(event["variant_id"])] = event["described"]
@@ -381,7 +306,7 @@ class Run:
         if pieces is None or self._log is None:
             raise RuntimeError("nothing is prepared yet")
         order = worker_order(protocol, variant, pieces, self._path.parent)
-        worker = WorkerProcess(order, self._log, self._environment())
+        worker = WorkerProcess(order, self._log, opening.run_environment(protocol))
         self._workers[planned.variant_id] = worker
         return worker
 

@@ -48,13 +48,13 @@ MEMORY = ("warm = 2", f"warm = 1\nmemory_limit_bytes = {2 << 30}")
 
 FAILURES = {
     # fault: other options, change of the protocol, why the cold pass failed, texts reached, why the warm-up failed
-    # ('' where nothing is wrong until outputs are written, and a warm-up writes none)
+    # ('' where it did not: it comes once, or nothing is wrong until outputs are written, and a warm-up writes none)
     "raises": ({}, ONE_WARM, TOKENIZER, 0, TOKENIZER),
     "raises-late": ({"fault": "raises", "at_call": 3}, ONE_WARM, TOKENIZER, 8, TOKENIZER),
     "one-label-too-many": ({"at_call": 2}, ONE_WARM, TOO_MANY, 4, ""),
     "not-json": ({"at_call": 2}, ONE_WARM, NOT_JSON, 4, ""),
     "waits": ({"at_call": 3}, SHORT, LIMIT, 8, LIMIT),
-    "ignores-the-end": ({}, SHORT, LIMIT, 0, LIMIT),
+    "ignores-the-end": ({"once": "once"}, SHORT, LIMIT, 0, ""),
     "killed": ({}, ONE_WARM, KILLED, 0, KILLED),
     "exits": ({}, ONE_WARM, "SystemExit: 3", 0, "the worker ended with exit status 3"),
     "overflow": ({"bytes": 8 << 30, "at_call": 2}, MEMORY, OVERFLOW, 4, OVERFLOW),
@@ -64,7 +64,10 @@ FAILURES = {
 @pytest.mark.parametrize("name", FAILURES)
 def test_a_failure_is_a_row(name: str, desk: Desk, tmp_path: Path) -> None:
     options, change, reason, reached, warm_up_reason = FAILURES[name]
-    done, rows, checked = measured(desk, tmp_path, change, **({"fault": name, "at_batch": 4} | options))
+    options = {"fault": name, "at_batch": 4} | options
+    if "once" in options:
+        options["once"] = str(tmp_path / "once")
+    done, rows, checked = measured(desk, tmp_path, change, **options)
     assert (done.returncode, checked["exit"]) == (1, 1)
     # The second load of batch-4 is the clean process that the pass after the failure got.
     assert statuses(checked) == [
