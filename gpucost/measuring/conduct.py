@@ -6,23 +6,20 @@ PyTorch: while a pass runs it waits, so that the measurement adds nothing to the
 
 import hashlib
 import os
-import signal
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from types import FrameType
-from typing import Any, TextIO
+from typing import Any
 
 from gpucost.audit import AuditReport, Document, control_json
 from gpucost.folder import RESULTS, control_name, outputs_name
 from gpucost.language import N_, translator
 from gpucost.measuring import concurrency, opening
 from gpucost.measuring.corpus import MeasuredCorpus
-from gpucost.measuring.crew import Message, TimeLimitError, WorkerEndedError, WorkerProcess
+from gpucost.measuring.crew import Message, WorkerProcess
 from gpucost.measuring.ledger import (
     LAUNCH,
     LOG,
@@ -43,8 +40,8 @@ from gpucost.measuring.preparation import (
     missing_piece,
     prepare,
     protocol_path,
-    worker_order,
 )
+from gpucost.measuring.roster import Roster
 from gpucost.measuring.rowcells import (
     RowCells,
     audited_cells,
@@ -55,21 +52,14 @@ from gpucost.measuring.rowcells import (
 )
 from gpucost.measuring.seal import (
     ModelMissingError,
-    ModelPieces,
     Seal,
     locate_model,
 )
+from gpucost.measuring.stopping import StopRequested, StopSwitch
 from gpucost.phrases import Phrase
 from gpucost.protocol import Protocol, ProtocolFile
-from gpucost.schedule import PlannedPass, planned_passes, shares_process
+from gpucost.schedule import PlannedPass, planned_passes
 from gpucost.verdicts import LOAD, WARM
-
-START_LIMIT_SECONDS = 600
-"""How long a worker may take to import its libraries. The time limit of a protocol is that of a pass."""
-
-
-class StopRequested(BaseException):
-    """The user stops the run."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +124,7 @@ def measure(
 
 
 class Run:
-    """One run under way. It owns its workers and its ledger, and handles the user's stop."""
+    """One run under way: what is run when, and what is written down of it."""
 
     def __init__(
         self, path: Path, file: ProtocolFile, protocol: Protocol, folder: Path, lock: DeviceLock, listener: Listener,
@@ -145,14 +135,10 @@ class Run:
         self._variants = {variant.variant_id: variant for variant in protocol.variants}
         self._made: RowCells | None = None
         self._planned = planned_passes(protocol)
-        self._workers: dict[str, WorkerProcess] = {}
-        self._last: PlannedPass | None = None
-        self._stopping = False
-        self._waiting = False
+        self._switch = StopSwitch(folder)
+        self._roster = Roster(protocol, path.parent, self._switch)
         self._rows: list[dict[str, str]] = []
-        self._log: TextIO | None = None
         self._prepared: Prepared | None = None
-        self._ready: Message = {}
 
     @property
     def _cells(self) -> RowCells:
@@ -162,7 +148,9 @@ class Run:
 
     def _make_cells(self, sealed: Seal, observed: Message) -> None:
         corpus = self._corpus
-        self._made = RowCells(self._protocol, sealed, len(corpus.corpus.ids), len(corpus.order), observed, self._ready)
+        self._made = RowCells(
+            self._protocol, sealed, len(corpus.corpus.ids), len(corpus.order), observed, self._roster.ready
+        )
 
     @property
     def _corpus(self) -> MeasuredCorpus:
@@ -173,14 +161,14 @@ class Run:
     def conduct(self, *, resume: bool) -> Outcome:
         """Run everything that is planned and has no row yet."""
         made = not self._folder.exists()
-        with self._signals():
+        with self._switch.listening():
             try:
                 if resume and all(self._has_row_on_disk(one) for one in self._planned):
                     return self._as_it_stands()
                 self._begin(resume=resume)
                 left = [one for one in self._planned if not self._has_row(one)]
                 for planned in left:
-                    if self._asked_to_stop():
+                    if self._switch.asked:
                         break
                     self._run(planned)
                 return self._end()
@@ -191,42 +179,11 @@ class Run:
                     self._remove_empty_folder()
                 raise
             finally:
-                for worker in self._workers.values():
-                    worker.kill()
-                if self._log is not None:
-                    self._log.close()
+                self._roster.close()
 
     def _as_it_stands(self) -> Outcome:
         """A resumed run of which nothing was written: it has every row, or was stopped before the first."""
         return self._outcome(opening.read_seal(self._folder))
-
-    # Signals: they interrupt waiting, never writing.
-
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        def stop(_signal: int, _frame: FrameType | None) -> None:
-            self._stopping = True
-            if self._waiting:
-                raise StopRequested
-
-        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _asked_to_stop(self) -> bool:
-        return self._stopping or (self._folder / STOP).exists()
-
-    def _receive(self, worker: WorkerProcess, limit: float | None) -> Message:
-        self._waiting = True
-        try:
-            if self._stopping:
-                raise StopRequested
-            return worker.receive(limit)
-        finally:
-            self._waiting = False
 
     # The beginning: the first worker imports its libraries while the corpus is read and fingerprinted.
 
@@ -239,10 +196,9 @@ class Run:
             pieces = locate_model(self._protocol, self._path.parent)
         except ModelMissingError as error:
             raise RefusedError(problems=self._file.placed([missing_piece(error)])) from None
-        self._start(first, pieces)
+        worker = self._roster.start(first.variant_id, pieces)
         prepared = self._prepared = prepare(self._file, self._protocol, self._path.parent)
-        worker = self._workers[first.variant_id]
-        self._hear_ready(worker)
+        self._roster.hear_ready(worker)
         if uuid := worker.ready.get("uuid"):
             self._lock.take(f"gpu-{uuid}")
         if resume:
@@ -250,14 +206,16 @@ class Run:
             return
         opening.write_launch(self._ledger, self._path, self._protocol)
         opening.write_sealed_pieces(self._ledger, prepared)
-        self._make_cells(prepared.seal, opening.write_environment(self._ledger, self._protocol, worker.ready))
+        self._make_cells(
+            prepared.seal, opening.write_environment(self._ledger, self._protocol, worker.ready, resumed=False)
+        )
         self._ledger.begin()
         self._ledger.event("sealed", protocol_sha256=prepared.seal.protocol_sha256, sealed_at=prepared.seal.sealed_at)
 
     def _open_log(self) -> None:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._log = (self._folder / LOG).open("a", encoding="utf-8")
+            self._roster.open_log(self._folder / LOG)
         except OSError as error:
             details = {"folder": str(self._folder), "why": error.strerror or str(error)}
             raise RefusedError(Phrase(N_("{folder} cannot be written: {why}"), details)) from None
@@ -277,7 +235,9 @@ class Run:
         torn = self._ledger.mend()
         self._rows = read_rows(self._folder)
         self._ledger.event("resumed", torn_row=torn)
-        self._make_cells(sealed, opening.write_environment(self._ledger, self._protocol, self._ready))
+        self._make_cells(
+            sealed, opening.write_environment(self._ledger, self._protocol, self._roster.ready, resumed=True)
+        )
         for event in read_events(self._folder):
             if isinstance(event.get("described"), dict):
                 self._cells.described[str(event["variant_id"])] = event["described"]
@@ -297,74 +257,18 @@ class Run:
                     kept = f"; {name} was written before that" if (self._folder / name).exists() else ""
                     self._write_failure(planned, warm_ups, f"the command was killed during this pass{kept}", {}, "")
 
-    # Workers.
-
-    def _start(self, planned: PlannedPass, pieces: ModelPieces | None = None) -> WorkerProcess:
-        variant = self._variants[planned.variant_id]
-        protocol = self._protocol
-        pieces = pieces or (self._prepared.model if self._prepared else None)
-        if pieces is None or self._log is None:
-            raise RuntimeError("nothing is prepared yet")
-        order = worker_order(protocol, variant, pieces, self._path.parent)
-        worker = WorkerProcess(order, self._log, opening.run_environment(protocol))
-        self._workers[planned.variant_id] = worker
-        return worker
-
-    def _hear_ready(self, worker: WorkerProcess) -> None:
-        """Wait until the libraries are imported. Raises RefusedError where the device or the workload is not there."""
-        try:
-            answer = self._receive(worker, START_LIMIT_SECONDS)
-        except (WorkerEndedError, TimeLimitError) as error:
-            why = error.told if isinstance(error, WorkerEndedError) else "no answer"
-            raise RefusedError(
-                Phrase(N_("the worker could not start: {why}; see {log}"), {"why": why, "log": LOG})
-            ) from None
-        if answer["said"] == "no-device":
-            raise RefusedError(Phrase(N_("the announced device: {why}"), {"why": answer["message"]}))
-        if answer["said"] == "no-workload":
-            raise RefusedError(Phrase(N_("the workload {name} cannot be opened: {why}"),
-                                      {"name": self._protocol.model.workload, "why": answer["message"]}))  # fmt: skip
-        worker.ready = self._ready = answer
+    # Loads and passes.
 
     def _worker_for(self, planned: PlannedPass) -> tuple[WorkerProcess | None, str]:
-        """A worker that has loaded and may run this pass; None and the reason where the load failed."""
-        isolation = self._protocol.isolation
-        if isolation == "process-per-pass":
-            for name, other in list(self._workers.items()):
-                if name != planned.variant_id:
-                    self._dismiss(other)
-        if isolation == "one-process":
-            current = next(iter(self._workers.values()), None)
-        else:
-            current = self._workers.get(planned.variant_id)
-        loaded = current is not None and current.loaded
-        if (
-            current is not None
-            and loaded
-            and (isolation != "process-per-pass" or shares_process(isolation, self._last, planned))
-        ):
-            return current, ""
-        if current is not None and loaded:
-            self._dismiss(current)
-            current = None
-        if current is None:
-            current = self._start(planned)
+        """A worker that has loaded and may run this pass; None and the reason where it could not be had."""
+        worker = self._roster.fit_for(planned)
+        if worker is None:
             try:
-                self._hear_ready(current)
+                worker = self._roster.fresh(planned)
             except RefusedError as refused:
                 # Before the first pass this ends the command; now there are rows, and it is this pass that failed.
-                self._lose(current)
                 return None, "; ".join(reason.render(translator("en")) for reason in refused.reasons)
-        return self._load(current, planned)
-
-    def _dismiss(self, worker: WorkerProcess) -> None:
-        worker.end()
-        self._workers = {name: one for name, one in self._workers.items() if one is not worker}
-
-    def _lose(self, worker: WorkerProcess) -> None:
-        """A worker that failed never runs another pass."""
-        worker.kill()
-        self._workers = {name: one for name, one in self._workers.items() if one is not worker}
+        return (worker, "") if worker.loaded else self._load(worker, planned)
 
     def _load(self, worker: WorkerProcess, planned: PlannedPass) -> tuple[WorkerProcess | None, str]:
         runs = [
@@ -378,10 +282,10 @@ class Run:
             "load-started", variant_id=load.variant_id, phase=LOAD, run_index=load.run_index, pid=worker.pid
         )
         self._tell("started", load)
-        answer, reason = self._ask(worker, {"do": "load"}, "loaded")
+        answer, reason = self._roster.ask(worker, {"do": "load"}, "loaded")
         seen = self._seen(before, answer)
         if reason:
-            self._lose(worker)
+            self._roster.lose(worker)
             self._write_failure(load, 0, reason, answer, seen)
             self._stop_if_asked()
             return None, f"the load before this pass failed: {reason}"
@@ -395,35 +299,9 @@ class Run:
         self._tell("finished", load, "setup", answer)
         return worker, ""
 
-    def _ask(self, worker: WorkerProcess, order: Message, due: str) -> tuple[Message, str]:
-        """Give an order and wait for its end. The answer, and why it failed ('' where it did not)."""
-        limit = self._protocol.passes.time_limit_seconds
-        ends = time.monotonic() + limit
-        baseline: list[int | None] = [None, None]
-        try:
-            worker.send(order)
-            while True:
-                answer = self._receive(worker, max(0.0, ends - time.monotonic()))
-                if answer["said"] == "baseline":
-                    baseline = answer["baseline"]
-                    continue
-                answer["baseline"] = baseline
-                worker.device_bytes = (answer.get("peaks") or [None, None])[1]
-                return answer, "" if answer["said"] == due else _reason(answer)
-        except WorkerEndedError as error:
-            return {"baseline": baseline}, error.told
-        except TimeLimitError:
-            reached = worker.interrupt() or {}
-            return {**reached, "baseline": baseline}, f"time limit of {limit} s reached"
-        except StopRequested:
-            reached = worker.interrupt() or {}
-            return {**reached, "baseline": baseline}, "stopped by the user"
-
     def _stop_if_asked(self) -> None:
-        if self._asked_to_stop():
+        if self._switch.asked:
             raise StopRequested
-
-    # Passes.
 
     def _run(self, planned: PlannedPass) -> None:
         """One planned pass, whatever becomes of it: it ends as one row."""
@@ -435,7 +313,7 @@ class Run:
         if planned.phase == WARM and planned.variant_id not in worker.warmed:
             reason = self._warm_up(worker, planned, warm_ups)
             if reason:
-                self._lose(worker)
+                self._roster.lose(worker)
                 self._stop_if_asked()
                 self._write_failure(planned, warm_ups, f"the warm-up before this pass failed: {reason}", {}, "")
                 return
@@ -457,10 +335,10 @@ class Run:
             "batch": batch,
             "outputs": str((self._folder / name).with_name(Path(name).name + UNFINISHED).resolve()),
         }
-        answer, reason = self._ask(worker, order, "done")
+        answer, reason = self._roster.ask(worker, order, "done")
         seen = self._seen(before, answer)
         if reason:
-            self._lose(worker)
+            self._roster.lose(worker)
             Path(order["outputs"]).unlink(missing_ok=True)
             if answer.get("outputs"):
                 self._ledger.place(name, answer["outputs"].encode())
@@ -468,7 +346,7 @@ class Run:
             self._stop_if_asked()
             return
         self._cells.described[planned.variant_id] = answer["described"]
-        self._last = planned
+        self._roster.last = planned
         self._finish(planned, warm_ups, answer, seen)
 
     def _warm_up(self, worker: WorkerProcess, planned: PlannedPass, iterations: int) -> str:
@@ -476,7 +354,7 @@ class Run:
         for iteration in range(1, iterations + 1):
             self._ledger.event("warm-up-started", variant_id=planned.variant_id, iteration=iteration, pid=worker.pid)
             self._tell("warm-up", planned)
-            _answer, reason = self._ask(worker, {"do": "warm-up", "batch": batch}, "warmed")
+            _answer, reason = self._roster.ask(worker, {"do": "warm-up", "batch": batch}, "warmed")
             self._ledger.event(
                 "warm-up-finished", variant_id=planned.variant_id, iteration=iteration, failed=reason or None
             )
@@ -519,21 +397,17 @@ class Run:
         cells = self._cells.planned(planned, warm_ups) | memory_cells(answer)
         name = outputs_name(planned.variant_id, planned.phase, planned.run_index)
         kept = f"outputs reached before the failure {name}" if answer.get("outputs") else ""
-        incident = f"incident: {reason}{self._residents(reason)}"
+        # Workers of this run share a device where each variant has one: an overflow says what the others held.
+        others = self._roster.held_by_others() if "memory" in reason else ""
+        incident = f"incident: {reason}" + (
+            f"; other workers of this run alive at that moment: {others}" if others else ""
+        )
         self._write_row(cells | {"notes": self._cells.notes(planned.variant_id, seen, kept, incident)})
         self._ledger.event(
             "pass-failed", variant_id=planned.variant_id, phase=planned.phase, run_index=planned.run_index, reason=reason,
             traceback=answer.get("traceback"),
         )  # fmt: skip
         self._tell("finished", planned, "failed", None, reason)
-
-    def _residents(self, reason: str) -> str:
-        """After an overflow, what the other workers of this run held: with one worker a variant they share a device."""
-        others = {name: one for name, one in self._workers.items() if one.loaded}
-        if "memory" not in reason or not others:
-            return ""
-        held = ", ".join(f"{name}: {one.held}" for name, one in others.items())
-        return f"; other workers of this run alive at that moment: {held}"
 
     # Rows.
 
@@ -543,8 +417,8 @@ class Run:
         return concurrency.told(before, self._look(), own, os.cpu_count())
 
     def _look(self) -> concurrency.Busyness:
-        own = [os.getpid(), *(one.pid for one in self._workers.values())]
-        return concurrency.look(self._protocol.configuration.device, self._ready.get("uuid"), own)
+        own = [os.getpid(), *self._roster.processes]
+        return concurrency.look(self._protocol.configuration.device, self._roster.ready.get("uuid"), own)
 
     def _write_row(self, cells: Mapping[str, str]) -> None:
         self._ledger.row(cells)
@@ -605,8 +479,3 @@ def _kept(answer: Message) -> dict[str, Any]:
     """What the event log keeps of an answer besides the row."""
     names = ("elapsed_ns", "cpu_ns", "max_resident_bytes", "described", "order_sha256")
     return {name: answer[name] for name in names if name in answer}
-
-
-def _reason(answer: Message) -> str:
-    kinds = {"memory-overflow": "memory overflow: ", "interrupted": "interrupted: "}
-    return f"{kinds.get(answer.get('kind', ''), '')}{answer.get('message', 'no reason given')}"

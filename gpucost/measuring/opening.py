@@ -58,7 +58,7 @@ def run_environment(protocol: Protocol) -> dict[str, str]:
     return worker_environment(protocol.configuration.threads, PACKAGE.parent)
 
 
-def write_environment(ledger: Ledger, protocol: Protocol, ready: dict[str, Any]) -> dict[str, Any]:
+def write_environment(ledger: Ledger, protocol: Protocol, ready: dict[str, Any], *, resumed: bool) -> dict[str, Any]:
     """What is observed of the machine and of the first worker, written down and given back.
 
     What a resumed run finds stands beside what the first found: neither replaces the other.
@@ -81,7 +81,7 @@ def write_environment(ledger: Ledger, protocol: Protocol, ready: dict[str, Any])
         },
     }
     before = len(list(ledger.folder.glob("environment*.json")))
-    ledger.place(ENVIRONMENT if before == 0 else f"environment-resumed-{before}.json", _json(observed))
+    ledger.place(f"environment-resumed-{before}.json" if resumed else ENVIRONMENT, _json(observed))
     return observed
 
 
