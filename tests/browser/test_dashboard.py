@@ -166,10 +166,10 @@ def test_a_run_folder_is_uploaded_whole_and_gives_the_evidence_of_its_outputs(
 
 def test_a_shared_link_opens_the_same_pass_for_a_colleague(browser: Any, server: str) -> None:
     page = open_page(browser, server)
-    page.get_by_role("link", name="1 pass failed in massive-en-batch-cpu").click()
-    page.get_by_text("row 20, line 21").wait_for()
+    page.get_by_role("link", name="6 passes failed in massive-fr-batch-cpu").click()
+    page.get_by_text("row 8, line 9").wait_for()
     other = open_page(browser, page.url)
-    other.get_by_text("row 20, line 21").wait_for()
+    other.get_by_text("row 8, line 9").wait_for()
 
 
 def test_a_folder_of_the_server_is_shown_first(browser: Any, fresh_server: Callable[..., str], tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ Orders come one a line on standard input, as JSON: `words`, `environment`, `job`
 `die` (see `DyingDisk`). The files `pid`, `stdout`, `stderr` and, at the end, `status` of the folder `job` say the rest.
 """
 
+import gc
 import json
 import os
 import resource
@@ -26,6 +27,8 @@ from tests.measuring.dying_disk import DyingDisk
 
 
 def serve() -> None:
+    gc.collect()
+    gc.freeze()  # a command shares this process's memory as long as nobody walks through it
     for line in sys.stdin:
         order = json.loads(line)
         if os.fork() == 0:

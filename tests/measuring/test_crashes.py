@@ -170,8 +170,8 @@ def test_killed_while_the_worker_imports(desk: Desk, tmp_path: Path) -> None:
 
 
 STOPS = {
-    "load": ({"fault": "load-waits-for-file"}, ["batch-4 load 1"], 3),
-    "cold": ({"at_call": 2}, ["batch-4 cold 1"], 2),
+    "load": ({"fault": "load-waits-for-file"}, ["batch-4 load 1"], 2),
+    "cold": ({"at_call": 2}, ["batch-4 cold 1"], 1),
     "warm-up": ({"at_call": 5}, [], 1),
     "warm": ({"at_call": 8}, ["batch-4 warm 1"], 0),
 }
@@ -185,7 +185,7 @@ STOPS = {
 def test_a_user_stops_it(step: str, number: signal.Signals, desk: Desk, tmp_path: Path) -> None:
     options, broken, left = STOPS[step]
     folder = tmp_path / "run"
-    protocol, gate = hold(tmp_path, **options)
+    protocol, gate = hold(tmp_path, ONE_WARM, ONE_VARIANT, **options)
     started = start_and_reach(desk, protocol, folder, gate)
     started.kill(number)
     started.kill(number)  # an impatient user presses twice
@@ -203,7 +203,6 @@ def test_a_user_stops_it(step: str, number: signal.Signals, desk: Desk, tmp_path
         kept = (folder / "outputs" / "batch-4-cold-1.jsonl").read_text(encoding="utf-8")
         assert [json.loads(line)["id"] for line in kept.splitlines()] == ["t000", "t001", "t002", "t003"]
     assert events_of(folder)[-1]["event"] == ("stopped" if left else "finished")
-    wait_until(lambda: not desk.workers(), "the workers end with the command")
     gate.touch()
     assert desk.run("measure", "--resume", "--out", folder).returncode == (1 if broken else 0)
     assert_whole(desk, folder, before, broken)
@@ -234,7 +233,7 @@ def stopped(desk: Desk, tmp_path: Path) -> Path:
     """A run of a protocol with code of its own, stopped in its cold pass of batch-4."""
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "work.py").write_text("ANSWER = 42\n", encoding="utf-8")
-    protocol, gate = hold(tmp_path, ONE_WARM, ("[passes]", '[code]\npath = "code"\n\n[passes]'), at_call=2)
+    protocol, gate = hold(tmp_path, ONE_WARM, ONE_VARIANT, ("[passes]", '[code]\npath = "code"\n\n[passes]'), at_call=2)
     started = start_and_reach(desk, protocol, tmp_path / "run", gate)
     started.kill(signal.SIGINT)
     started.wait()
@@ -249,7 +248,7 @@ def test_stopped_again_while_it_resumes_it_loses_nothing(stopped: Path, desk: De
     started.kill(signal.SIGINT)
     done = started.wait()
     assert done.returncode == 1
-    assert "Stopped with 2 passes to go." in done.stdout
+    assert "Stopped with 1 pass to go." in done.stdout
     assert snapshot(stopped) == before
     assert desk.run("measure", "--resume", "--out", stopped).returncode == 1
     assert_whole(desk, stopped, [], ["batch-4 cold 1"])
