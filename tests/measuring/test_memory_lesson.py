@@ -1,6 +1,7 @@
 """The memory lesson: the order of its readings, the command, what it never says, and how its figures are drawn."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -75,10 +76,15 @@ def keys(value: object) -> set[str]:
     return {key for inner in value for key in keys(inner)} if isinstance(value, list) else set()
 
 
+def unfolded(text: str) -> str:
+    """A text without the folds of a terminal; its no-break spaces stay."""
+    return re.sub(r"[ \n]+", " ", text)
+
+
 def shown(capsys: pytest.CaptureFixture[str], of: Lesson, language: Language = "en") -> str:
     """What the terminal shows, each run of spaces and line ends as one space."""
     print_memory(of, translator(language))
-    return " ".join(capsys.readouterr().out.split())
+    return unfolded(capsys.readouterr().out)
 
 
 def bar_lengths(capsys: pytest.CaptureFixture[str], of: Lesson) -> dict[str, int]:
@@ -165,7 +171,7 @@ def test_the_command_on_a_processor_says_each_meaning_in_both_languages(
 ) -> None:
     done = command("--lang", language)
     assert (done.returncode, done.stderr) == (0, "")
-    text = " ".join(done.stdout.split())
+    text = unfolded(done.stdout)
     to = translator(language)
     assert f"{title} {unrecorded}" in text
     for said in [lesson("cpu").unrecorded or "", *(one for reason in REASONS for one in reason)]:
