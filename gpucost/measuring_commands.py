@@ -5,10 +5,13 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gpucost.language import N_, Translator
-from gpucost.phrases import Phrase
+from gpucost.phrases import Detail, Phrase
+
+if TYPE_CHECKING:
+    from gpucost.records import Document, Record
 
 DONE, FOUND, IMPOSSIBLE = 0, 1, 2
 TEMPLATES = Path(__file__).parent / "templates"
@@ -213,24 +216,34 @@ def _disk_phrase(folder: Path, error: OSError) -> Phrase:
     return Phrase(N_("{path}: {why}. {rows} rows are kept in {folder}; make room, then go on with `--resume`"), details)
 
 
+def _labelled(split: "Document") -> tuple[list["Record"], Phrase | None]:
+    """The records of a training split, or why one of them cannot be trained on."""
+    from gpucost.records import read_records, unusable
+
+    if refusal := unusable(split, plain=False, labels=True):
+        return [], refusal
+    records = list(read_records(split, labels=True))
+    for record in records:
+        if record.bad is not None or record.id is None or record.label is None or record.text is None:
+            why = record.bad.reason if record.bad else Phrase(N_("id, text and label are needed"))
+            details: dict[str, Detail] = {"name": split.name, "line": str(record.line), "why": why}
+            return [], Phrase(N_("{name}, line {line}: {why}"), details)
+    return records, None
+
+
 def _train(options: argparse.Namespace, to: Translator) -> int:
     import hashlib
 
     from gpucost.measuring.seal import ModelMissingError, folder_sha256, package_model
-    from gpucost.records import Document, read_records, unusable
+    from gpucost.records import Document
 
     try:
         split = Document(Path(options.training).name, Path(options.training).read_bytes())
     except OSError as error:
         return _cannot_read(options.training, error, to)
-    if refusal := unusable(split, plain=False, labels=True):
+    records, refusal = _labelled(split)
+    if refusal is not None:
         return _refuse(refusal.render(to))
-    records = list(read_records(split, labels=True))
-    for record in records:
-        if record.bad is not None or record.id is None or record.label is None or record.text is None:
-            why = record.bad.reason.render(to) if record.bad else to.gettext("id, text and label are needed")
-            place = to.gettext("{name}, line {line}: {why}")
-            return _refuse(place.format(name=split.name, line=record.line, why=why))
     try:
         model = Path(options.model) if options.model else package_model(options.package)
         if not model.is_dir():
@@ -247,7 +260,9 @@ def _train(options: argparse.Namespace, to: Translator) -> int:
         )  # fmt: skip
     except FileExistsError:
         return _refuse(to.gettext("{path} exists already; it was left as it is").format(path=options.output))
-    except (ModelMissingError, ValueError, ImportError) as error:
+    except ModelMissingError as error:
+        return _refuse(error.phrase.render(to))
+    except (ValueError, ImportError) as error:
         return _refuse(str(error))
     except OSError as error:
         reason = to.gettext("cannot write {path}: {why}").format(path=options.output, why=_why(error, to))

@@ -125,7 +125,7 @@ def try_load(path: Path) -> Check:
             lock.take(physical_name(device))
             return _load(worker_order(protocol, protocol.variants[0], pieces, folder), protocol)
     except ModelMissingError as error:
-        return Check(N_("Model"), False, Phrase("{why}", {"why": str(error)}))
+        return Check(N_("Model"), False, error.phrase)
     except DeviceBusyError:
         return _device(protocol)
 

@@ -81,12 +81,13 @@ def prepare(file: ProtocolFile, protocol: Protocol, folder: Path, at: str | None
     return Prepared(file, folder, protocol, corpus, model, seal(file, protocol, corpus, revisions, code, at or now()))
 
 
-def missing_piece(error: Exception) -> Problem:
-    """What an error that begins with the key of a protocol says, as a problem of that key."""
-    key, _, why = str(error).partition(": ")
-    return Problem(
-        key, None, None, Phrase("{why}", {"why": why or key}), Phrase(N_("Mend the protocol, or put it there."))
-    )
+def missing_piece(error: ModelMissingError | OSError) -> Problem:
+    """What is not there, or cannot be read, as a problem of the protocol's key."""
+    remedy = Phrase(N_("Mend the protocol, or put it there."))
+    if isinstance(error, ModelMissingError):
+        return Problem(error.key, None, None, error.phrase, remedy)
+    details = {"path": str(error.filename or "?"), "why": error.strerror or str(error)}
+    return Problem("model.path", None, None, Phrase(N_("{path} cannot be read: {why}"), details), remedy)
 
 
 def protocol_path(path: Path | None, folder: Path, *, resume: bool) -> Path:

@@ -14,18 +14,27 @@ from pathlib import Path
 from typing import Any
 
 from gpucost import __version__
+from gpucost.language import N_, translator
 from gpucost.measuring.corpus import MeasuredCorpus
 from gpucost.measuring.workloads import BUILT_IN, registered
+from gpucost.phrases import Phrase
 from gpucost.protocol import Protocol, ProtocolFile
 from gpucost.schedule import planned_passes
 
 PACKAGE = Path(__file__).parent.parent
 GIT_LIMIT_SECONDS = 30
+NO_FOLDER = N_("{path} is not a folder")
 _PIECE = 1 << 20
 
 
 class ModelMissingError(Exception):
-    """The model, tokenizer or head that a protocol names is not there."""
+    """What a protocol names is not there: its model, tokenizer, head or code. `key` is that of the protocol."""
+
+    def __init__(self, key: str, template: str, **details: str) -> None:
+        """`template` is a source text marked with `N_`, which the details fill."""
+        self.key = key
+        self.phrase = Phrase(template, details)
+        super().__init__(f"{key}: {self.phrase.render(translator('en'))}")
 
 
 def file_sha256(path: Path) -> str:
@@ -88,7 +97,7 @@ def code_identity(protocol: Protocol, folder: Path) -> CodeIdentity:
     own = sorted(PACKAGE.rglob("*.py"))
     root = (folder / protocol.code.path).resolve() if protocol.code is not None else None
     if root is not None and not root.is_dir():
-        raise ModelMissingError(f"code.path: {root} is not a folder")
+        raise ModelMissingError("code.path", NO_FOLDER, path=str(root))
     at = root or PACKAGE
     revision = _git(at, "rev-parse", "HEAD")
     status = None if revision is None else _git(at, "status", "--porcelain", "--", ".")
@@ -156,18 +165,19 @@ def locate_model(protocol: Protocol, folder: Path) -> ModelPieces:
     """Find what a protocol names. Raises ModelMissingError with what is not there."""
     part = protocol.model
     if part.workload not in registered():
-        raise ModelMissingError(
-            f"model.workload: no workload named {part.workload} is registered; these are: {', '.join(registered())}"
-        )
+        template = N_("no workload named {name} is registered; these are: {known}")
+        raise ModelMissingError("model.workload", template, name=part.workload, known=", ".join(registered()))
     model = _model_folder(protocol, folder)
     head = None if part.head is None else folder / part.head
     if head is not None and not head.is_file():
-        raise ModelMissingError(f"model.head: {head} is not a file; `gpucost head train` makes one")
+        raise ModelMissingError(
+            "model.head", N_("{path} is not a file; `gpucost head train` makes one"), path=str(head)
+        )
     tokenizer: Path | str | None = model
     if part.tokenizer is not None:
         tokenizer = folder / part.tokenizer
         if not tokenizer.exists():
-            raise ModelMissingError(f"model.tokenizer: {tokenizer} does not exist")
+            raise ModelMissingError("model.tokenizer", N_("{path} does not exist"), path=str(tokenizer))
     return ModelPieces(model, tokenizer, head)
 
 
@@ -205,15 +215,19 @@ def _model_folder(protocol: Protocol, folder: Path) -> Path | str | None:
         return package_model(part.package)
     if part.path is None:
         if part.workload in BUILT_IN:
-            raise ModelMissingError(f"model.path: the workload {part.workload} needs a model folder or a package")
+            raise ModelMissingError(
+                "model.path", N_("the workload {name} needs a model folder or a package"), name=part.workload
+            )
         return None
     path = folder / part.path
     if not path.is_dir() and part.allow_download:
         if part.revision is None:
-            raise ModelMissingError(f"model.revision: {part.path} is fetched from a hub, which needs a fixed revision")
+            raise ModelMissingError(
+                "model.revision", N_("{name} is fetched from a hub, which needs a fixed revision"), name=part.path
+            )
         return part.path
     if not path.is_dir():
-        raise ModelMissingError(f"model.path: {path} is not a folder")
+        raise ModelMissingError("model.path", NO_FOLDER, path=str(path))
     return path
 
 
@@ -224,7 +238,9 @@ def package_model(package: str) -> Path:
     found = sorted(path.parent for root in roots for path in Path(root).rglob("config.json"))
     found = [path for path in found if (path / "tokenizer_config.json").is_file()] or found
     if not found:
-        raise ModelMissingError(f"model.package: {package} is not installed, or carries no model folder")
+        raise ModelMissingError(
+            "model.package", N_("{name} is not installed, or carries no model folder"), name=package
+        )
     return found[0]
 
 
