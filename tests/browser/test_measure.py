@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import pytest
 from gpucost.measuring.ledger import read_events, read_rows
 from tests.browser.conftest import start, stop
 from tests.browser.test_dashboard import open_page, settled
-from tests.measuring.runs import environment, register, write_protocol
+from tests.measuring.runs import end_measurements, environment, measurements, register, write_protocol
 
 pytestmark = pytest.mark.browser
 LIMIT_SECONDS = 60
@@ -42,21 +41,12 @@ def site(tmp_path: Path) -> Iterator[dict[str, Any]]:
     made = {"runs": tmp_path / "runs", "gate": gate, "variables": variables, "held": held, "folder": tmp_path}
     yield made
     gate.touch()
-    for process in measuring(made):
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
+    end_measurements(tmp_path / "locks")
 
 
 def measuring(site: dict[str, Any]) -> list[psutil.Process]:
     """The processes of any measurement of this test: commands and workers."""
-    found = []
-    for process in psutil.process_iter(["cmdline", "environ"]):
-        words = " ".join(process.info["cmdline"] or ())
-        locks = (process.info["environ"] or {}).get("GPUCOST_LOCKS")
-        ours = "gpucost measure" in words or "gpucost.measuring.worker" in words
-        if ours and locks == site["variables"]["GPUCOST_LOCKS"]:
-            found.append(process)
-    return found
+    return measurements(site["folder"] / "locks")
 
 
 def until(condition: Callable[[], Any], what: str) -> Any:

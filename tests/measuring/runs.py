@@ -239,12 +239,7 @@ class Desk:
 
     def workers(self) -> list[int]:
         """The worker processes that commands of this desk started and that still run."""
-        found = []
-        for process in psutil.process_iter():
-            with suppress(psutil.Error):
-                if process.environ().get(LOCKS_VARIABLE) == self.env[LOCKS_VARIABLE]:
-                    found.append(process.pid)
-        return found
+        return [process.pid for process in measurements(Path(self.env[LOCKS_VARIABLE]))]
 
     def check(self, folder: Path) -> dict[str, Any]:
         """What `check --json` says of a run's folder, with its exit status as `exit`."""
@@ -269,3 +264,21 @@ def events_of(folder: Path) -> list[dict[str, Any]]:
     path = folder / "events.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [json.loads(line) for line in lines]
+
+
+def measurements(locks: Path) -> list[psutil.Process]:
+    """The processes of measurements that take their locks in this folder: commands and workers, nobody else's."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "environ"]):
+        words = " ".join(process.info["cmdline"] or ())
+        ours = "gpucost measure" in words or "gpucost.measuring.worker" in words
+        if ours and (process.info["environ"] or {}).get(LOCKS_VARIABLE) == str(locks):
+            found.append(process)
+    return found
+
+
+def end_measurements(locks: Path) -> None:
+    """Leave no measurement of a test behind."""
+    for process in measurements(locks):
+        with suppress(psutil.NoSuchProcess):
+            process.kill()

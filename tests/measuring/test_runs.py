@@ -4,7 +4,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from gpucost.measuring.ledger import LAUNCH, STOP, read_events, read_rows
 from gpucost.measuring.preflight import preflight, try_load
 from gpucost.measuring.runs import changes, list_runs, open_run, read_run
 from gpucost.review import Source, review
-from tests.measuring.runs import environment, register, write_protocol
+from tests.measuring.runs import end_measurements, environment, register, write_protocol
 from tests.rows import codes
 
 LIMIT_SECONDS = 60
@@ -32,9 +31,7 @@ def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
         monkeypatch.setenv(name, value)
     monkeypatch.syspath_prepend(str(folder))
     yield
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
+    end_measurements(tmp_path / "locks")
 
 
 def until(condition: Callable[[], Any]) -> Any:
