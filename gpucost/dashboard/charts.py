@@ -28,7 +28,15 @@ _CHARACTER = 7.2
 
 def _lanes(names: Sequence[str]) -> alt.Axis:
     room = min(LABEL_LIMIT, max((len(name) for name in names), default=0) * _CHARACTER) + 16
-    return alt.Axis(labelLimit=LABEL_LIMIT, labelFontSize=12, labelPadding=8, minExtent=room, ticks=False, domain=False)
+    return alt.Axis(
+        labelLimit=LABEL_LIMIT,
+        labelFontSize=12,
+        labelPadding=8,
+        minExtent=room,
+        ticks=False,
+        domain=False,
+        labelOverlap=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)
