@@ -6,6 +6,7 @@ The bare loop is a process without gpucost: it loads the encoder and the head wi
 the batches, and reads two clocks around `for batch: classify`. Both processes stay alive and take turns; the order of
 each pair alternates, and several couples of fresh processes share the pairs, for where a process lands in memory
 changes its speed too. `--control` puts a second bare loop in the worker's place: what the machine alone does to a ratio.
+With `--collect` the loop collects garbage ahead of its clocks, as a worker does: it then comes to its first batch awake.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from pairs import Child, in_turn, interval, line, machine
 from small_run import Worker, add_inputs, environment, model_folder, write_run
 
 LOOP = """
+import gc
 import json
 import resource
 import sys
@@ -31,6 +33,7 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 folder, model_folder, size = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+collecting = sys.argv[4] == "True"
 torch.set_num_threads(1)
 tokenizer = AutoTokenizer.from_pretrained(model_folder)
 model = AutoModel.from_pretrained(model_folder, dtype=torch.float32).eval()
@@ -54,6 +57,8 @@ def classify(batch):
 
 for _order in sys.stdin:
     labels = []
+    if collecting:
+        gc.collect()
     cpu, wall = time.process_time_ns(), time.perf_counter_ns()
     for batch in batches:
         labels.append(classify(batch))
@@ -87,7 +92,7 @@ def couples_of(options: argparse.Namespace) -> list[list[tuple[dict[str, Any], d
         env = environment(folder)
         script = folder / "loop.py"
         script.write_text(LOOP, encoding="utf-8")
-        words = (folder, model_folder(protocol), options.batch)
+        words = (folder, model_folder(protocol), options.batch, options.collect)
         for couple in range(options.couples):
             share = options.pairs // options.couples + (couple < options.pairs % options.couples)
             with ExitStack() as stack:
@@ -109,6 +114,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=24)
     parser.add_argument("--couples", type=int, default=4, help="couples of fresh processes that share the pairs")
     parser.add_argument("--control", action="store_true", help="a second bare loop in the worker's place")
+    parser.add_argument("--collect", action="store_true", help="the bare loop collects garbage ahead of its clocks")
     options = parser.parse_args()
     couples = couples_of(options)
     pairs = [pair for couple in couples for pair in couple]
