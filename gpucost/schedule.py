@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpucost.protocol import Isolation, Protocol
+from gpucost.protocol import Protocol
 from gpucost.verdicts import COLD, WARM
 
 
@@ -49,10 +49,3 @@ def warm_order(names: Sequence[str], passes: int, order: str, seed: int) -> tupl
         counts[name] += 1
         found.append(PlannedPass(name, WARM, counts[name]))
     return tuple(found)
-
-
-def shares_process(isolation: Isolation, last: PlannedPass | None, pass_: PlannedPass) -> bool:
-    """Whether a pass may run in the process of the last one that ran well in it."""
-    if last is None or isolation == "process-per-pass":
-        return False
-    return isolation == "one-process" or last.variant_id == pass_.variant_id

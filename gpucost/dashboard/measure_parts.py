@@ -269,7 +269,7 @@ def _start(found: Preflight, protocol: Protocol, path: Path, *, allowed: bool) -
     """The button that starts, once. The name of the run was made when the form was drawn: a second click on it finds
     the folder there and starts nothing."""
     _ = say().gettext
-    name: str = st.session_state.setdefault(_NEW_NAME, new_run_name(protocol.experiment.id))
+    name: str = st.session_state.setdefault(_new_name_key(path), new_run_name(protocol.experiment.id))
     st.caption(
         _("Starting seals this protocol: SHA-256 {sha256}. The run goes to {folder}.").format(
             sha256=inert(found.file.sha256), folder=inert(str(workshop.runs_folder() / name))
@@ -286,11 +286,16 @@ def _start(found: Preflight, protocol: Protocol, path: Path, *, allowed: bool) -
     )
 
 
+def _new_name_key(path: Path) -> str:
+    """Where the name of a protocol's next run is kept: each protocol has a run's name of its own."""
+    return f"{_NEW_NAME}-{path}"
+
+
 def _begin(path: Path, name: str) -> None:
     """Start a run and go to it. The folder of that name is made once: whoever comes second finds the run there."""
     if workshop.may_launch() and path in workshop.offered_protocols().values():
         launch(path, workshop.runs_folder() / name)
-        st.session_state.pop(_NEW_NAME, None)
+        st.session_state.pop(_new_name_key(path), None)
         st.session_state["measure_view"] = "runs"
         st.session_state["run_shown"] = name
 

@@ -346,7 +346,6 @@ class Run:
             self._stop_if_asked()
             return
         self._cells.described[planned.variant_id] = answer["described"]
-        self._roster.last = planned
         self._finish(planned, warm_ups, answer, seen)
 
     def _warm_up(self, worker: WorkerProcess, planned: PlannedPass, iterations: int) -> str:

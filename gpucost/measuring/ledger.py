@@ -19,7 +19,6 @@ from gpucost.columns import HEADER, NAMES
 from gpucost.folder import RESULTS
 
 EVENTS = "events.jsonl"
-SEAL = "seal.json"
 ENVIRONMENT = "environment.json"
 LOG = "run.log"
 LAUNCH = "launch.json"

@@ -13,10 +13,10 @@ from typing import Any
 import psutil
 
 from gpucost.environment import observe
-from gpucost.folder import EXPECTED_IDS, PROTOCOL, REFERENCE
+from gpucost.folder import EXPECTED_IDS, PROTOCOL, REFERENCE, SEAL
 from gpucost.language import N_
 from gpucost.measuring.crew import worker_environment
-from gpucost.measuring.ledger import ENVIRONMENT, LAUNCH, SEAL, Ledger, now, read_object
+from gpucost.measuring.ledger import ENVIRONMENT, LAUNCH, Ledger, now, read_object
 from gpucost.measuring.preparation import Prepared, RefusedError, id_list, reference_lines
 from gpucost.measuring.seal import PACKAGE, Seal, file_sha256, what_changed
 from gpucost.phrases import Phrase

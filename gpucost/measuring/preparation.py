@@ -9,10 +9,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from gpucost.folder import EXPECTED_IDS, PROTOCOL, REFERENCE, RESULTS
+from gpucost.folder import EXPECTED_IDS, PROTOCOL, REFERENCE, RESULTS, SEAL
 from gpucost.language import N_
 from gpucost.measuring.corpus import MeasuredCorpus, read_corpus
-from gpucost.measuring.ledger import ENVIRONMENT, EVENTS, LAUNCH, LOG, SEAL, STOP, UNFINISHED, now, read_object
+from gpucost.measuring.ledger import ENVIRONMENT, EVENTS, LAUNCH, LOG, STOP, UNFINISHED, now, read_object
 from gpucost.measuring.seal import (
     ModelMissingError,
     ModelPieces,

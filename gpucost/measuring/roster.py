@@ -17,7 +17,7 @@ from gpucost.measuring.seal import ModelPieces
 from gpucost.measuring.stopping import StopRequested, StopSwitch
 from gpucost.phrases import Phrase
 from gpucost.protocol import Protocol
-from gpucost.schedule import PlannedPass, shares_process
+from gpucost.schedule import PlannedPass
 
 START_LIMIT_SECONDS = 600
 """How long a worker may take to import its libraries. The time limit of a protocol is that of a pass."""
@@ -25,7 +25,7 @@ START_LIMIT_SECONDS = 600
 
 class Roster:
     """The workers by the variant that they were started for. `ready` is what the latest of them said of its libraries
-    and its device; `last` is the pass that ended well last."""
+    and its device."""
 
     def __init__(self, protocol: Protocol, folder: Path, switch: StopSwitch) -> None:
         self._protocol, self._folder, self._switch = protocol, folder, switch
@@ -34,7 +34,6 @@ class Roster:
         self._pieces: ModelPieces | None = None
         self._log: TextIO | None = None
         self.ready: Message = {}
-        self.last: PlannedPass | None = None
 
     def open_log(self, path: Path) -> None:
         """Where what the workers print goes. Raises OSError."""
@@ -82,8 +81,6 @@ class Roster:
         else:
             current = self._workers.get(planned.variant_id)
         if current is None or not current.loaded or isolation != "process-per-pass":
-            return current
-        if shares_process(isolation, self.last, planned):
             return current
         self._dismiss(current)
         return None

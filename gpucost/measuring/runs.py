@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import psutil
 
-from gpucost.folder import PROTOCOL, RESULTS, RunFolder
-from gpucost.measuring.ledger import LAUNCH, LOG, SEAL, STOP, read_events, read_object, read_rows
+from gpucost.folder import PROTOCOL, RESULTS, SEAL, RunFolder
+from gpucost.measuring.ledger import LAUNCH, LOG, STOP, read_events, read_object, read_rows
 from gpucost.measuring.seal import content_sha256, file_sha256, python_files, workload_sha256
 
 State = Literal["starting", "running", "stopping", "finished", "stopped", "interrupted", "refused"]
