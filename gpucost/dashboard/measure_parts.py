@@ -179,13 +179,13 @@ def _what_will_run(found: Preflight, protocol: Protocol, path: Path) -> None:
             _entry(_("Experiment"), "experiment.id", protocol.experiment.id),
             _entry(_("Useful unit"), "experiment.useful_unit", protocol.experiment.useful_unit),
             _entry(_("Announced variable"), "variable", f"{protocol.variable.name} = {values}"),
-            _entry(_("Passes"), "passes", _("{count} planned: {warm} warm for each of {variants} variants, and cold")
+            _entry(_("Passes"), "passes", _words(_("{count} planned: {warm} warm for each of {variants} variants, and cold"))
                    .format(count=len(planned), warm=protocol.passes.warm, variants=len(variants))),
-            _entry(_("Order"), "passes.order", _(ORDER_WORDS[protocol.passes.order])),
-            _entry(_("Isolation"), "passes.isolation", _(ISOLATION_WORDS[protocol.isolation])),
+            _entry(_("Order"), "passes.order", _words(_(ORDER_WORDS[protocol.passes.order]))),
+            _entry(_("Isolation"), "passes.isolation", _words(_(ISOLATION_WORDS[protocol.isolation]))),
             _entry(_("Warm-ups"), "passes.warmup_iterations", str(protocol.passes.warmup_iterations),
                    _("whole corpora, untimed, in every new process")),
-            _entry(_("Timer"), "passes.scope", _(variant_parts.SCOPES[protocol.passes.scope])),
+            _entry(_("Timer"), "passes.scope", _words(_(variant_parts.SCOPES[protocol.passes.scope]))),
             _entry(_("Time limit"), "passes.time_limit_seconds", str(protocol.passes.time_limit_seconds),
                    _("seconds a pass")),
         ],
@@ -193,7 +193,7 @@ def _what_will_run(found: Preflight, protocol: Protocol, path: Path) -> None:
             _entry(_("Metric"), "quality.metric", protocol.metric.name),
             _entry(_("Threshold"), "quality.threshold", exact_number(str(protocol.quality.threshold))),
             _entry(_("Tolerance"), "quality.tolerance",
-                   _("{tolerance} from {reference}: {meaning}").format(
+                   _words(_("{tolerance} from {reference}: {meaning}")).format(
                        tolerance=exact_number(str(protocol.quality.tolerance)),
                        reference=exact_number(str(protocol.quality.reference_value)),
                        meaning=protocol.quality.tolerance_meaning)),
@@ -205,7 +205,7 @@ def _what_will_run(found: Preflight, protocol: Protocol, path: Path) -> None:
             _entry(_("CPU threads"), "configuration.threads", str(protocol.configuration.threads)),
             _entry(_("Precision"), "precision", ", ".join(dict.fromkeys(v.precision for v in variants))),
             _entry(_("Context"), "context", ", ".join(dict.fromkeys(str(v.context) for v in variants)), _("tokens")),
-            _entry(_("Truncation"), "configuration.truncation", _(TRUNCATION_WORDS[protocol.configuration.truncation])),
+            _entry(_("Truncation"), "configuration.truncation", _words(_(TRUNCATION_WORDS[protocol.configuration.truncation]))),
             _entry(_("Seed"), "seed", ", ".join(dict.fromkeys(str(v.seed) for v in variants))),
         ],
         _("Seal"): [
@@ -244,6 +244,11 @@ TRUNCATION_WORDS = {
 }
 
 
+def _words(text: str) -> str:
+    """Our own words beside values: their no-break spaces are typography, and nothing that a reader must be shown."""
+    return text.replace("\u00a0", " ").replace("\u202f", " ")
+
+
 def _entry(title: str, name: str, value: str, unit: str = "") -> tuple[str, str, str, str, str]:
     return title, name, value, unit, name
 
@@ -257,7 +262,7 @@ def _preflight(found: Preflight, path: Path) -> None:
     if found.file.sha256 in loaded:
         checks.append(loaded[found.file.sha256])
     colours = parts.ink().colours
-    rows = [(check.passed, _(check.name), visible(check.seen.render(say()), 400)) for check in checks]
+    rows = [(check.passed, _(check.name), check.seen.render(say())) for check in checks]
     st.html(check_list(rows, good=colours["accepted"], bad=colours["rejected"]))
     if workshop.may_launch() and st.button(_("Load the model once, to see that it loads")):
         with st.spinner(_("Loading in a process of its own…")):
@@ -461,6 +466,6 @@ def _provenance(run: RunState) -> None:
     if run.seal:
         details = {"sha256": str(run.seal.get("protocol_sha256")), "at": str(run.seal.get("sealed_at"))}
         facts.append(Phrase(N_("protocol SHA-256 {sha256}, sealed {at}"), details))
-    st.html(paragraph(visible(" · ".join(fact.render(to) for fact in facts), 600)))
+    st.html(paragraph(" · ".join(fact.render(to) for fact in facts)))
     if run.seal and any(row[name] for row in run.rows for name in MEMORY):
         st.caption(_("Memory figures cover the measured process alone, on its one device."))
